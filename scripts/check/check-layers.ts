@@ -141,8 +141,10 @@ const READ: readonly string[] = ["src", "bench", "scripts", "test/support"];
 async function readSources(): Promise<ReadonlyMap<string, string>> {
   const sources = new Map<string, string>();
   for (const folder of READ)
-    for await (const file of new Glob(`${folder}/**/*.{ts,tsx}`).scan(root))
-      sources.set(file, await Bun.file(join(root, file)).text());
+    for await (const file of new Glob(`${folder}/**/*.{ts,tsx}`).scan(root)) {
+      // The bench installs other products for comparison.
+      if (!file.includes("/node_modules/")) sources.set(file, await Bun.file(join(root, file)).text());
+    }
   return sources;
 }
 

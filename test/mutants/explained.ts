@@ -87,7 +87,7 @@ export const EXPLAINED: readonly Explained[] = [
   {
     file: "src/core/generation/try-candidates.ts",
     kind: "dropped await",
-    line: "(await this.giveEmpty()) ?? (await this.retry()) ?? (await this.giveEmpty())",
+    line: "(await this.answerEmpty()) ?? (await this.retry()) ?? (await this.answerEmpty())",
     why: "Null comes without a promise, and a promise never resolves to null, so that it is returned.",
   },
   {

@@ -1,6 +1,6 @@
 import type { FieldsNode, ItemsNode, JsonNode, Shape } from "./scan.ts";
 
-/** A content: a string, or a list of parts which may have a text. */
+/** The content of a message: a string, or a list of parts that may have a text. */
 type ContentNode = ItemsNode<FieldsNode<{ readonly text: Shape }>>;
 
 /** Adds the texts of a message's content to `nodes`. Parts without a text are skipped. */

@@ -1,6 +1,6 @@
 /**
- * Parses the arguments of a call. Their numbers keep digits that a double does not have: 1234567890123456789 would be printed as
- * 1234567890123456800. Such numbers become values of `JSON.rawJSON`, which only `JSON.stringify` understands.
+ * Parses the arguments of a call without rounding numbers. As a double, 1234567890123456789 would be printed as 1234567890123456800.
+ * Numbers that a double cannot represent become values of `JSON.rawJSON`, which only `JSON.stringify` understands.
  * @throws SyntaxError.
  */
 export function parseArgumentsExactly(text: string): unknown {
@@ -10,8 +10,8 @@ export function parseArgumentsExactly(text: string): unknown {
 }
 
 /**
- * Parses JSON. Numbers in the arguments of calls keep their digits as those of `parseArgumentsExactly`; others, which the gateway may read,
- * are the runtime's.
+ * Parses JSON. Numbers in the arguments of calls keep all digits, as in `parseArgumentsExactly`. Other numbers, which the gateway may read,
+ * become ordinary numbers.
  * @throws SyntaxError.
  */
 export function parseWithCalls(text: string): unknown {
@@ -21,10 +21,13 @@ export function parseWithCalls(text: string): unknown {
 /** Numbers with fewer digits are exact. */
 const MAY_BE_INEXACT = /[\d.]{16}/;
 
-/** Members in which calls, which have a `name`, have arguments as an object: in Messages and Bedrock, in Gemini, at some chat hosts. */
+/**
+ * Members that contain the arguments of a call as an object: in Messages and Bedrock, in Gemini, and at some chat hosts. A call has a
+ * `name`.
+ */
 const ARGUMENT_MEMBERS: ReadonlySet<string> = new Set(["input", "args", "arguments"]);
 
-/** What TypeScript's library does not declare yet. */
+/** Members of `JSON` that TypeScript's library does not declare yet. */
 const {
   parse,
   rawJSON,
@@ -49,7 +52,7 @@ function isSameNumber(source: string, value: number): boolean {
   return Number.isFinite(value) && normalForm(source) === normalForm(String(value));
 }
 
-/** Returns the one spelling of a decimal number: its significant digits, and the power of ten of the last one. */
+/** Returns the canonical form of a decimal number: its significant digits, and the power of ten of the last digit. */
 function normalForm(number: string): string {
   const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
@@ -61,14 +64,14 @@ function normalForm(number: string): string {
 
 const LEADING_ZEROS = /^0+/;
 
-/** Not by a regular expression, which would search each run of zeros from each of its digits. */
+/** Removes zeros without a regular expression, which takes quadratic time for long runs of zeros. */
 function withoutLastZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === "0") end--;
   return digits.slice(0, end);
 }
 
-/** Returns the value with the runtime's numbers, except in the arguments of calls. Changes it in place. */
+/** Converts exact numbers to ordinary ones, except in the arguments of calls. Changes the value in place and returns it. */
 function readNumbers(value: unknown): unknown {
   if (isRaw(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) {
@@ -78,7 +81,7 @@ function readNumbers(value: unknown): unknown {
     const isCall = typeof fields["name"] === "string";
     for (const key of Object.keys(fields)) {
       if (isCall && ARGUMENT_MEMBERS.has(key)) continue;
-      // biome-ignore lint/plugin: the object itself has this member, so that no prototype is set.
+      // biome-ignore lint/plugin: the object has this member itself, so the assignment sets no prototype.
       fields[key] = readNumbers(fields[key]);
     }
   }

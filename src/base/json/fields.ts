@@ -21,7 +21,7 @@ export function asList(value: unknown): readonly unknown[] {
 
 const NO_ENTRIES: readonly unknown[] = [];
 
-/** Returns the objects of an array, which is the array itself if it has nothing else; an empty list for anything that is no array. */
+/** Returns the objects of an array: the array itself if it contains only objects. Returns an empty list if the value is not an array. */
 export function asObjects(value: unknown): readonly Fields[] {
   const entries = asList(value);
   for (const entry of entries)
@@ -61,12 +61,12 @@ export function parseOwnFields(json: string): MutableFields | null {
   return tryParseFields(json) as MutableFields | null;
 }
 
-/** Makes a field absent in what is printed of an object. Not deleted, because that makes the object slow. */
+/** Sets a field to undefined, so that it is not printed. Deleting it would make the object slow. */
 export function dropField(fields: MutableFields, name: string): void {
   if (fields[name] !== undefined) fields[name] = undefined;
 }
 
-/** Returns the fields that are not known: `NO_FIELDS` itself where there are none, which is usual. */
+/** Returns the fields that are not in `known`; usually there are none, and `NO_FIELDS` itself is returned. */
 export function unknownFields(fields: Fields, known: ReadonlySet<string>): Fields {
   for (const key in fields) if (!known.has(key)) return omit(fields, known);
   return NO_FIELDS;
@@ -76,14 +76,14 @@ export function unknownFields(fields: Fields, known: ReadonlySet<string>): Field
 export const NO_FIELDS: Fields = Object.freeze({});
 
 /**
- * Sets a field whose name a client or vendor chose. `__proto__` is left out: assigned, it would become the prototype of `fields`, whose
- * members are then read as if they were fields.
+ * Sets a field whose name a client or vendor chose. Ignores `__proto__`: the assignment would set the prototype of `fields`, whose members
+ * would then be read as fields.
  */
 export function setField(fields: MutableFields, name: string, value: unknown): void {
   if (name !== PROTOTYPE) fields[name] = value;
 }
 
-/** Sets all fields of the objects, which a client or vendor named, and returns `fields`. As `setField`. */
+/** Sets all fields of the objects as `setField` does, and returns `fields`. */
 export function assignFields<T extends object, M extends object>(
   fields: T,
   ...others: readonly (M | null | undefined)[]
@@ -97,14 +97,16 @@ export function assignFields<T extends object, M extends object>(
 
 const PROTOTYPE = "__proto__";
 
-/** Returns a copy without the named fields, and without `__proto__`, as `setField`. */
+/** Returns a copy without the named fields and without `__proto__` (see `setField`). */
 export function omit(fields: Fields, names: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};
   for (const key in fields) if (key !== PROTOTYPE && !names.has(key)) rest[key] = fields[key];
   return rest;
 }
 
-/** Returns a table in which only its own names are found, and not `constructor`, when a client or vendor chose the name. */
+/**
+ * Returns a table without a prototype, so that a name chosen by a client or vendor, such as `constructor`, finds only the table's entries.
+ */
 export function createTable<T extends object>(entries: T): T {
   return assignFields(Object.create(null) as T, entries);
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-/** The number of bytes that are checked at once. */
+/** The number of bytes that one match checks. */
 const BLOCK_BYTES = 65_536;
 
 /** Matches one UTF-8 character or several ASCII characters, bytes as Latin-1. */

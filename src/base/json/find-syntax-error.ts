@@ -46,7 +46,7 @@ class Validator {
     if (this.at < this.text.length) this.fail("unexpected text after the value");
   }
 
-  /** Passes a string or literal and the opening brackets and names before it, or the opening bracket of an empty container. */
+  /** Moves past a string or literal, with the opening brackets and names before it, or past the opening bracket of an empty container. */
   private passValue(): void {
     let code = this.passSpace();
     while (code === OPEN_BRACE || code === OPEN_BRACKET) {
@@ -61,7 +61,7 @@ class Validator {
     else this.passLiteral();
   }
 
-  /** Passes a comma, or closing brackets after a value. Returns whether another value follows. */
+  /** Moves past a comma, or past the closing brackets after a value. Returns whether another value follows. */
   private findNext(): boolean {
     for (let close = this.open.at(-1); close !== undefined; close = this.open.at(-1)) {
       const code = this.passSpace();
@@ -109,7 +109,7 @@ class Validator {
     return pattern.lastIndex;
   }
 
-  /** Passes whitespace; returns the character code after it, NaN at the end. */
+  /** Moves past whitespace. Returns the character code after it; NaN at the end of the text. */
   private passSpace(): number {
     while (isSpace(this.text.charCodeAt(this.at))) this.at++;
     return this.text.charCodeAt(this.at);

@@ -19,9 +19,9 @@ export function isObjectText(text: string, node: JsonNode): boolean {
   return new EscapedJson(text, node).isObject() || parsesAsObject(text, node);
 }
 
-/** The reference of `isObjectText`: decodes the string and parses what it contains. */
+/** The reference implementation of `isObjectText`: decodes the string and parses the result. */
 export function parsesAsObject(text: string, { start, end }: JsonNode): boolean {
-  // A parser that throws costs more than everything else that is done with a call.
+  // A parser that throws costs more than all other processing of a call.
   if (end - start === EMPTY_TEXT.length) return false;
   try {
     const value: unknown = JSON.parse(JSON.parse(text.slice(start, end)) as string);
@@ -33,13 +33,13 @@ export function parsesAsObject(text: string, { start, end }: JsonNode): boolean 
 
 const EMPTY_TEXT = '""';
 
-/** Deeper values are parsed. */
+/** Deeper values are parsed instead. */
 const MAX_DEPTH = 32;
 const SPACE = 32;
 
 /**
- * JSON in its spelling within a JSON string, read without decoding it: a quote is `\"`, a backslash `\\`. Knows the escapes that
- * printers of JSON write; any others, and every error, make it not recognized, so that it is parsed instead.
+ * Reads JSON that is escaped in a JSON string, without decoding it: a quote is `\"`, a backslash `\\`. Supports the escapes that JSON
+ * printers write. Text with other escapes or with errors is not recognized, and is parsed instead.
  */
 class EscapedJson {
   private at: number;
@@ -53,7 +53,7 @@ class EscapedJson {
     this.end = end - 1;
   }
 
-  /** Whether it is recognized as one object. */
+  /** Returns whether the text is recognized as one object. */
   isObject(): boolean {
     this.space();
     if (!this.take(OPEN_BRACE) || !this.members(1)) return false;

@@ -7,7 +7,7 @@ import { encodeLatin1, JsonBoundError, JsonSyntaxError, LEAF, scanCounting, scan
 /** A shorter text cannot be nested too deep, because each level has two brackets. */
 const MAY_BE_DEEP_CHARS = 2 * BOUNDS.jsonDepth;
 
-/** Returns whether a text has as many opening brackets as a value that is nested too deep. Usual texts have few, which are searched for. */
+/** Returns whether a text has enough opening brackets to be nested too deep. Searches for brackets, because usual texts have few. */
 export function mayBeDeep(text: string): boolean {
   if (text.length <= MAY_BE_DEEP_CHARS) return false;
   let left = BOUNDS.jsonDepth;
@@ -34,7 +34,8 @@ function rejectDepth(text: string): void {
 }
 
 /**
- * Parses the arguments of a tool call, which are passed on and not read; undefined if they are not JSON, because models write them.
+ * Parses the arguments of a tool call, which are forwarded and not read. Returns undefined if they are not JSON, as models write now and
+ * then.
  * @throws GatewayError `invalid_request` if they are nested too deep.
  */
 export function parseArguments({
@@ -73,8 +74,7 @@ function rejectDeepArguments(id: string, { bound, position }: JsonBoundError): n
 const SHOWN_ID_CHARS = 100;
 
 /**
- * Parses JSON of a request that is not its body, such as a field of a form: within the bounds of bodies, and without members that stand
- * twice in one object.
+ * Parses JSON of a request outside its body, such as a field of a form. The bounds of bodies apply, and no object may have a member twice.
  * @throws JsonSyntaxError, JsonBoundError.
  */
 export function parseField(text: string): unknown {
@@ -84,8 +84,8 @@ export function parseField(text: string): unknown {
 }
 
 /**
- * Parses the text of a body, or a text derived from it. Errors name the position in `latin1`, the body's bytes as Latin-1, because
- * the runtime's parser does not report positions. Numbers are as those of `parseJson`.
+ * Parses the text of a body, or a text derived from it. Errors name the position in `latin1`, the body's bytes as Latin-1, because the
+ * runtime's parser does not report positions. Numbers are parsed as by `parseJson`.
  * @throws JsonSyntaxError.
  */
 export function parseBodyText(text: string, latin1: string): unknown {

@@ -4,11 +4,11 @@ import { type ErrorCode, fail } from "../failures/errors.ts";
  * Errors for requests that exceed a bound of the gateway. All have the same form: the field, what was found, the bound, the remedy.
  */
 
-/** What a request has too much of. */
+/** The part of a request that exceeds a bound. */
 interface Excess {
   /** Its path: `messages[3].tool_calls`. */
   readonly field: string;
-  /** What was found, with its number: "25000 messages". */
+  /** The number of things found: "25000 messages". */
   readonly found: string;
   readonly bound: number;
   /** What to do about it, as a sentence. */

@@ -14,14 +14,14 @@ import {
 } from "./scan.ts";
 
 /**
- * Bodies up to this size are validated completely, because people may have written them. In larger ones the upstream reports errors
- * in values that the scan skips.
+ * Bodies up to this size are validated completely, because people may have written them by hand. In larger bodies, the upstream reports
+ * errors in values that the scan skips.
  */
 const VALIDATED_BYTES = 8_192;
 
 /**
- * Scans a body and calls `read` with the body as Latin-1, the result, and the body, so that `read` need not be a function of its own for
- * each body.
+ * Scans a body, and calls `read` with the body as Latin-1, the result, and the body. All values are passed as arguments, so that `read`
+ * need not be a closure for each body.
  * @throws GatewayError `invalid_request` if it is not JSON in UTF-8 within its bounds; and what `read` throws.
  */
 export function scanBody<T, N extends JsonNode>(

@@ -4,35 +4,34 @@ import { UniqueNames } from "./unique-names.ts";
 
 /**
  * A JSON reader that finds the positions of the values that a `Shape` names, in one pass, and skips all others. Scanning a 200 kB
- * conversation costs a fraction of parsing it, and it can be forwarded with a few bytes replaced
- * (docs/adr/0002-splice-not-print.md).
+ * conversation costs a fraction of parsing it, and it can be forwarded with a few bytes replaced (docs/adr/0002-splice-not-print.md).
  *
- * The text is bytes as Latin-1. The structural characters of JSON are ASCII, and no byte of a multi-byte UTF-8 character is, so
- * positions are byte positions.
+ * The text is bytes as Latin-1. The structural characters of JSON are ASCII, and no byte of a multi-byte UTF-8 character is, so positions
+ * are byte positions.
  *
- * In skipped values only strings and brackets are recognized; other errors in them are found when they are parsed. Nesting is
- * always bounded, the number of values only where a bound is given.
+ * In skipped values only strings and brackets are recognized. Other errors in them are found when they are parsed. Nesting is always
+ * bounded; the number of values is bounded only if a limit is given.
  */
 
 /**
- * The values to find: members of an object, or elements of an array. Neither: only the position and kind of the value itself. `N` is the
- * type of the values' nodes.
+ * The values to find: members of an object, or elements of an array. With neither, only the position and kind of the value itself are
+ * found. `N` is the type of the values' nodes.
  */
 export interface Shape<N extends JsonNode = JsonNode> {
   readonly fields: WordTable<Shape> | null;
   /** Whether all other members are found as well, as leaves. */
   readonly others: boolean;
   readonly items: Shape | null;
-  /** Bits that the scan reports if it finds such a value, so that its reader need not look for what is not there. */
+  /** Bits that the scan reports if it finds such a value. A reader can skip the search for values whose bits are not set. */
   readonly marks: number;
-  /** Only a type: no shape has it. */
+  /** Exists only in the type, to carry `N`. */
   readonly node?: N;
 }
 
 /** The nodes of a shape. */
 export type NodeOf<S> = S extends Shape<infer N> ? N : never;
 
-/** A member of a node, if it is there. */
+/** The type of a member of a node, if present. */
 export type NodeIn<N extends JsonNode, K extends keyof N["fields"]> = Extract<N["fields"][K], JsonNode>;
 
 /** The members that a shape names, by name. */
@@ -53,7 +52,7 @@ export type WordTable<T> = readonly (readonly WordEntry<T>[] | undefined)[];
 
 interface WordEntry<T> {
   readonly word: string;
-  /** Its characters: comparing these takes less time than a search at a position. */
+  /** The word's character codes. Comparing them takes less time than a search at a position. */
   readonly codes: Uint8Array;
   readonly value: T;
 }
@@ -69,7 +68,7 @@ export function wordTable<T>(values: Readonly<Record<string, T>>): WordTable<T> 
   return table;
 }
 
-/** No members: those of a value whose shape names none. */
+/** The members of a value whose shape names none. */
 const NO_MEMBERS: JsonNode["fields"] = {};
 
 /** The shape of a value if only its position and kind are needed. */
@@ -80,7 +79,7 @@ export function fields<M extends Readonly<Record<string, Shape>>>(members: M): S
   return { fields: wordTable<Shape>(members), others: false, items: null, marks: 0 };
 }
 
-/** Returns the shape of an object if all members are needed; these have shapes of their own. */
+/** Returns the shape of an object if all members are needed. The given members have these shapes; the others are leaves. */
 export function allFields<M extends Readonly<Record<string, Shape>>>(members: M): Shape<FieldsNode<M>> {
   return { ...fields(members), others: true };
 }
@@ -110,7 +109,7 @@ export interface JsonNode {
   readonly keyStart: number;
   /** The members that the shape names, in the order of the text; null for other values. */
   readonly members: readonly JsonNode[] | null;
-  /** The same by name. Its type is known where that of the shape is (`FieldsNode`). */
+  /** The members by name. `FieldsNode` gives their types. */
   readonly fields: object;
   /** All elements of an array, if the shape has `items`; null for other values. */
   readonly items: readonly JsonNode[] | null;
@@ -130,7 +129,7 @@ export class JsonSyntaxError extends Error {
 /** The text exceeds a bound. */
 export class JsonBoundError extends Error {
   constructor(
-    /** What exceeds the bound: "levels of nesting". */
+    /** The name of what exceeds the bound: "levels of nesting". */
     readonly what: string,
     readonly bound: number,
     /** The byte at which the bound is exceeded, counted from 0. */
@@ -163,7 +162,7 @@ const LEVELS = "levels of nesting";
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Returns the position after the number at `at`; `at` where there is none. Whole numbers, which are usual, need no pattern. */
+/** Returns the position after the number at `at`; `at` if there is none. Whole numbers, the usual case, are read without the pattern. */
 export function endOfNumber(text: string, at: number): number {
   const end = endOfDigits(text, at);
   if (end > at && text.charCodeAt(at) !== ZERO && !continuesNumber(text.charCodeAt(end))) return end;
@@ -177,7 +176,7 @@ function endOfDigits(text: string, from: number): number {
   return at;
 }
 
-/** Whether a number may go on with this character after its first digits. */
+/** Returns whether a number may continue with this character after its first digits. */
 function continuesNumber(code: number): boolean {
   return code === POINT || (code | 32) === LETTER_E;
 }
@@ -220,11 +219,11 @@ function decodeName(text: string, start: number, end: number): string {
 
 interface ScanRules {
   readonly maxValues: number;
-  /** Null: only members of the shape may not be there twice. */
+  /** Checks all names for duplicates. Null: only members of the shape are checked. */
   readonly names: UniqueNames | null;
 }
 
-/** Scans a text when it is constructed. It is its own result, because another object would only be taken apart. */
+/** Scans a text in its constructor. The scanner itself is the result, to save another object. */
 class Scanner<N extends JsonNode> implements CountedScan<N> {
   readonly root: N;
   /** The number of values so far: each comma and each opening bracket adds one. */
@@ -328,7 +327,7 @@ class Scanner<N extends JsonNode> implements CountedScan<N> {
     if (code === QUOTE) return this.pass("string", endOfString(text, at));
     if (code === OPEN_BRACE) return this.pass("object", this.endOfNested(at));
     if (code === OPEN_BRACKET) return this.pass("array", this.endOfNested(at));
-    // Each comparison is a call, so that only the one that may succeed is made.
+    // Each comparison is a function call, so the first character selects the only one that can succeed.
     if (code === LETTER_T && text.startsWith("true", at)) return this.pass("boolean", at + 4);
     if (code === LETTER_F && text.startsWith("false", at)) return this.pass("boolean", at + 5);
     if (code === LETTER_N && text.startsWith("null", at)) return this.pass("null", at + 4);
@@ -396,7 +395,10 @@ class Scanner<N extends JsonNode> implements CountedScan<N> {
     return false;
   }
 
-  /** Passes whitespace and returns the character after it; NaN at the end of the text. Mostly there is none, which is one comparison. */
+  /**
+   * Moves past whitespace and returns the code of the next character; NaN at the end of the text. Without whitespace, the usual case, this
+   * takes one comparison.
+   */
   private next(): number {
     const code = this.text.charCodeAt(this.at);
     return code > SPACE ? code : this.nextAfterSpace();
@@ -432,7 +434,7 @@ function isBeforeColon(text: string, from: number): boolean {
   return code === COLON;
 }
 
-/** Longer runs of whitespace are passed by a search. */
+/** Longer runs of whitespace are skipped by a search. */
 const MAX_INDENTATION = 64;
 const NOT_WHITESPACE = /[^ \n\r\t]/g;
 
@@ -447,7 +449,7 @@ export function isSpace(code: number): boolean {
   return code <= 32 && (code === 32 || code === 10 || code === 13 || code === 9);
 }
 
-/** Returns the entry for the name at `start` to `end`, quotes included; null where there is none. */
+/** Returns the entry for the name from `start` to `end`, quotes included; null if there is none. */
 function findName(
   text: string,
   start: number,
@@ -467,11 +469,11 @@ function findKey(key: string, fields: WordTable<Shape>): WordEntry<Shape> | null
 function findWord<T>(text: string, start: number, end: number, table: WordTable<T>): WordEntry<T> | null {
   const entries = table[end - start - 2];
   if (entries === undefined) return null;
-  for (const entry of entries) if (standsAt(text, start + 1, entry.codes)) return entry;
+  for (const entry of entries) if (matchesAt(text, start + 1, entry.codes)) return entry;
   return null;
 }
 
-function standsAt(text: string, start: number, codes: Uint8Array): boolean {
+function matchesAt(text: string, start: number, codes: Uint8Array): boolean {
   for (let i = 0; i < codes.length; i++) if (text.charCodeAt(start + i) !== codes[i]) return false;
   return true;
 }
@@ -483,7 +485,7 @@ export function endOfString(text: string, start: number): number {
   return quote + 1;
 }
 
-/** The number of backslashes that are skipped at once; even, so that it changes nothing. */
+/** Backslashes that are skipped in one step. Their number is even, which does not change whether the rest is odd. */
 const RUN = "\\".repeat(256);
 const MANY = 16;
 
@@ -497,11 +499,11 @@ export function isEscaped(text: string, at: number): boolean {
   return ((at - before) & 1) === 0;
 }
 
-/** Up to this distance between escaped quotes, characters are checked one by one: starting a search costs as much. */
+/** Up to this distance between escaped quotes, characters are checked one by one, because starting a search costs as much. */
 const DENSE_CHARS = 8;
 
 /**
- * Returns the first unescaped quote from `start` on, within a string; -1 where there is none. Searches from quote to quote, and not
+ * Returns the first unescaped quote from `start` on, within a string; -1 if there is none. Searches from quote to quote, and not
  * from backslash to backslash, because source code in a string has more escaped line ends than escaped quotes.
  */
 export function closingQuote(text: string, start: number): number {
@@ -538,20 +540,20 @@ function decodeString(text: string, start: number, end: number): string {
   }
 }
 
-/** The same in memory of its own, because values outlive the text of a request that waits for its answer. */
+/** Decodes a string as `decodeString` does, into its own memory. Values outlive the text of a request that waits for its answer. */
 function ownString(text: string, start: number, end: number): string {
   const value = decodeString(text, start, end);
   return text.length < LARGE_CHARS ? value : ownText(value);
 }
 
-/** A shorter text is not worth the time of the copies. */
+/** Texts below this length are not copied: they keep too little memory to be worth the time. */
 const LARGE_CHARS = 4 * 1024;
 
 const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
 /** Up to this length a loop is faster than the pattern. */
 const SHORT = 48;
 
-/** The same as `PLAIN`: printable ASCII without a backslash, which needs no decoding. */
+/** Returns whether a text is printable ASCII without a backslash, as `PLAIN` matches. It then needs no decoding. */
 function isPlain(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
@@ -562,7 +564,9 @@ function isPlain(text: string, from: number, to: number): boolean {
 
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Whether the text equals its own UTF-8. Long texts are measured, which costs a fiftieth of checking each character. */
+/**
+ * Returns whether the text is ASCII. For long texts the length of the UTF-8 is compared, which costs a fiftieth of checking each character.
+ */
 function isAscii(text: string): boolean {
   return text.length <= SHORT ? ASCII.test(text) : Buffer.byteLength(text) === text.length;
 }
@@ -596,7 +600,7 @@ export function isPlainString(text: string, { kind, start, end }: JsonNode): boo
   return kind === "string" && isPlain(text, start + 1, end - 1);
 }
 
-/** Whether two values are written in the same way. Compares from their ends, where ids differ. */
+/** Returns whether two values are written in the same way. Compares from the end, where ids usually differ. */
 export function isSameText(text: string, one: JsonNode, other: JsonNode): boolean {
   if (one.end - one.start !== other.end - other.start) return false;
   for (let at = one.end - 1, distance = other.end - one.end; at >= one.start; at--)
@@ -604,7 +608,7 @@ export function isSameText(text: string, one: JsonNode, other: JsonNode): boolea
   return true;
 }
 
-/** Returns the table's entry for the string; undefined where there is none, or the value is not a string. */
+/** Returns the table's entry for the string; undefined if there is none, or if the value is not a string. */
 export function lookUp<T>(text: string, node: JsonNode | undefined, table: WordTable<T>): T | undefined {
   return node?.kind === "string" ? findWord(text, node.start, node.end, table)?.value : undefined;
 }
@@ -620,12 +624,12 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
 /** No values. */
 export const NO_NODES: readonly JsonNode[] = [];
 
-/** Returns the elements of the member of this name; none where it is absent or not an array. */
+/** Returns the elements of the member of this name; none if it is absent or not an array. */
 export function itemsOf(node: JsonNode | undefined, key: string): readonly JsonNode[] {
   return memberOf(node, key)?.items ?? NO_NODES;
 }
 
-/** Returns a value as it is written; "" where there is none. */
+/** Returns a value as it is written; "" if there is none. */
 export function sliceOf(text: string, node: JsonNode | undefined): string {
   return node === undefined ? "" : text.slice(node.start, node.end);
 }
@@ -636,8 +640,8 @@ export function stringOf(text: string, node: JsonNode | undefined): string | und
 }
 
 /**
- * Returns what `stringOf` returns, as a part of the text if possible, which takes a third of the time. The text then stays in memory
- * as long as the value: take `ownText` of a value that is kept longer than the request's text.
+ * Returns the value of a string, like `stringOf`, as a substring of the text if possible, which takes a third of the time. The text then
+ * stays in memory as long as the value. Use `ownText` for a value that outlives the request's text.
  */
 export function stringViewOf(text: string, node: JsonNode | undefined): string | undefined {
   return node?.kind === "string" ? decodeString(text, node.start, node.end) : undefined;
@@ -675,7 +679,7 @@ export function tryParseNode(text: string, node: JsonNode): unknown {
 }
 
 /**
- * Parses the member's whole value; undefined where there is none.
+ * Parses the member's whole value; undefined if there is none.
  * @throws JsonSyntaxError as `parseNode`.
  */
 export function parseMember(text: string, node: JsonNode, key: string): unknown {

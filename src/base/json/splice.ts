@@ -3,21 +3,24 @@ import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
 export type { Splice } from "../text/composed-bytes.ts";
 
-/** What is left out of a body: whole members, and splices of other parts. */
+/** The parts that are omitted from a body: whole members, and splices for other parts. */
 export interface LeftOut {
   readonly removed: ReadonlySet<string>;
   readonly splices: readonly Splice[];
 }
 
 /**
- * Returns a copy of the bytes with the splices applied, or the input if there are none. Splices may be in any order; several at one
- * position are inserted in the given order, and one within another, such as a change of a member that is removed, is dropped.
+ * Returns a copy of the bytes with the splices applied, or the input if there are none. Splices may be in any order. Several at one
+ * position are inserted in the given order. A splice within another one, such as a change of a removed member, is dropped.
  */
 export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
   return splices.length === 0 ? bytes : spliceBytes(bytes, inOrder(splices)).join();
 }
 
-/** Applies splices as `applySplices` when the result is sent. It shares the bytes that did not change, which must stay as they are. */
+/**
+ * Applies splices as `applySplices` does, but only when the result is sent. The result shares the unchanged bytes of the input, which must
+ * not be modified.
+ */
 export function spliceBody(bytes: Buffer, splices: readonly Splice[]): Buffer | ComposedBytes {
   return splices.length === 0 ? bytes : spliceBytes(bytes, inOrder(splices));
 }
@@ -88,13 +91,13 @@ export function removeItems(
   return splices;
 }
 
-/** What is returned where nothing is to be edited, which is usual. */
+/** The empty list of splices. Most bodies need no edits. */
 export const NO_SPLICES: readonly Splice[] = [];
 
-/** Nothing is left out of a body, as usual. */
+/** The usual case: nothing is omitted from a body. */
 export const LEFT_OUT_NOTHING: LeftOut = { removed: new Set(), splices: NO_SPLICES };
 
-/** Appends `more` to `splices`. Not by a spread, which costs time even if `more` is empty, as it mostly is. */
+/** Appends `more`, which is usually empty, to `splices`. A spread would cost time even then. */
 export function addAll(splices: Splice[], more: readonly Splice[]): void {
   for (const splice of more) splices.push(splice);
 }

@@ -3,8 +3,8 @@ const FEW = 24;
 const BACKSLASH = 92;
 
 /**
- * The names of the members of all open objects of a JSON text, to find those that stand twice in one object. Names that differ only in
- * their escapes are the same. Takes time linear in the names.
+ * Finds members that occur twice in one object of a JSON text. Keeps the member names of all open objects. Names that differ only in their
+ * escapes are equal. Takes time linear in the names.
  */
 export class UniqueNames {
   /** The names of all open objects, the innermost last: where each stands, and a hash of it. */
@@ -14,10 +14,10 @@ export class UniqueNames {
   private count = 0;
   /** For each open object, where its names begin in these lists. */
   private readonly firsts: number[] = [];
-  /** The names of open objects with many; by the number of objects that are open. Null: none had many. */
+  /** The sets of names of open objects with many names, by nesting depth. Null until an object has many names. */
   private large: Map<number, Set<string>> | null = null;
 
-  /** `decode` returns the name at `start` to `end`, quotes included, which has escapes, without these and in the text's encoding. */
+  /** `decode` returns the name from `start` to `end` (quotes included) with its escapes decoded, in the text's encoding. */
   constructor(
     private readonly text: string,
     private readonly decode: (text: string, start: number, end: number) => string,
@@ -55,7 +55,7 @@ export class UniqueNames {
     return true;
   }
 
-  /** Looks a name up among many, which are collected as soon as they are. */
+  /** Looks up a name in the set of an object with many names. Creates the set on first use. */
   private isNewOfMany(first: number, start: number, end: number): boolean {
     const depth = this.firsts.length;
     this.large ??= new Map();

@@ -3,7 +3,7 @@
  * inside a character or between CR and LF.
  */
 
-/** An event of a stream. Its data are not cut out of the text, because most events are only compared. */
+/** An event of a stream. Its data are given as a position in the text, because most events are only compared. */
 export interface SplitEvent {
   readonly text: string;
   /** Where the data begin in the text, with their lines joined. */

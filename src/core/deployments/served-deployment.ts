@@ -17,7 +17,7 @@ import { describeTarget, forbidStorage } from "./upstream-target.ts";
 
 type CalledFor = Pick<InferenceRequest, "action" | "stream">;
 
-/** The targets of conversations, and all of them for text completions. */
+/** The targets for conversations, and the targets for text completions, which include all. */
 interface TargetLists {
   readonly conversations: readonly ProviderTarget[];
   readonly all: readonly ProviderTarget[];
@@ -27,24 +27,24 @@ interface UsableTargets extends CalledFor {
   readonly targets: readonly ProviderTarget[];
 }
 
-/** What follows from a deployment and one key. */
+/** The values that depend on a deployment and one key. */
 interface KeyedCalls {
   readonly lines: UpstreamLine[];
   readonly usable: UsableTargets[];
 }
 
 /**
- * What follows from a model endpoint, its model and its provider, and is the same for every request: computed when it is first asked for, and
- * kept as long as the catalog rows are the same.
+ * The values of a model endpoint, its model and its provider that are the same for every request. Computed on first use, and kept until a
+ * catalog row changes.
  */
 export class ServedDeployment {
-  /** The model is the free variant of one. */
+  /** Whether the model is a free variant. */
   readonly isFree: boolean;
-  /** The prices of the deployment, and of other models that its answers name. */
+  /** The prices of the deployment, and of other models that its answers refer to. */
   readonly rates = new RateMemory();
   private besides: boolean | null = null;
   private platform: TargetLists | null = null;
-  /** The targets with a BYOK key, with which everything may be sent. */
+  /** The targets with a BYOK key, which allows every field. */
   private byok: TargetLists | null = null;
   private readonly byKey = new WeakMap<ProviderKey, KeyedCalls>();
   private readonly storeless = new Map<ProviderTarget, Map<string, ProviderTarget>>();
@@ -59,7 +59,7 @@ export class ServedDeployment {
     this.isFree = isFreeId(model.id);
   }
 
-  /** Returns the same deployment with other prices, which `endpoint` has. */
+  /** Returns the same deployment with the prices of `endpoint`. */
   pricedAs(endpoint: ModelEndpoint): ServedDeployment {
     let served = this.repriced.get(endpoint);
     if (served === undefined) {
@@ -69,23 +69,20 @@ export class ServedDeployment {
     return served;
   }
 
-  /** Whether it may charge for more than tokens and a fixed price per request. If not, requests need not be examined for it. */
+  /** Whether it may charge for more than tokens and a fixed price per request. If not, requests are not examined for extra charges. */
   get chargesBesideTokens(): boolean {
     this.besides ??= chargesBesideTokens(this.endpoint);
     return this.besides;
   }
 
-  /**
-   * Lists how the deployment is described to the wire formats: one target for each of its formats that an action can use, the preferred one
-   * first.
-   */
+  /** Lists the deployment's targets for the wire formats: one for each format that an action can use, the preferred one first. */
   targets(action: InferenceAction, isByok = false): readonly ProviderTarget[] {
     const { all, conversations } = isByok ? this.byokTargets() : this.platformTargets();
     return action === "completions" ? all : conversations;
   }
 
   /**
-   * Lists the targets for which the address of a key has an endpoint. A single one is not examined, because served models include only
+   * Lists the targets for which a key's address has an endpoint. A single target is not checked, because served models include only
    * deployments that have an address.
    */
   usableTargets(key: ProviderKey, { action, stream }: CalledFor): readonly ProviderTarget[] {
@@ -101,7 +98,7 @@ export class ServedDeployment {
     return targets;
   }
 
-  /** Returns targets of this deployment that are not asked to store anything of a request. */
+  /** Returns targets of this deployment that never ask the vendor to store anything of a request. */
   withoutStorage(
     targets: readonly ProviderTarget[],
     request: Pick<InferenceRequest, "action" | "prompt">,

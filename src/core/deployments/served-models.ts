@@ -19,7 +19,7 @@ export interface Deployment {
   readonly model: ModelRecord;
   readonly endpoint: ModelEndpoint;
   readonly provider: ServedProvider;
-  /** What follows from these three. */
+  /** The values that depend on model, endpoint and provider. */
   readonly served: ServedDeployment;
   /** The keys to call it with, in the order in which they are tried: either platform keys or BYOK keys. */
   readonly keys: readonly ProviderKey[];
@@ -28,20 +28,20 @@ export interface Deployment {
    * cannot be called with them (`unfit`). `keys` is then empty, and the deployment is filtered out.
    */
   readonly unusableKey?: "sealed" | "unfit";
-  /** The endpoint is in no format of conversations: it serves only text completions. */
+  /** True if the endpoint has no format for conversations, so that it serves only text completions. */
   readonly onlyCompletes?: true;
   /** The parameter overrides of the requested tier; absent if there are none. */
   readonly overrides?: ParameterOverrides;
   /** The tier and the named routes of the operator that led to it, if lists of allowed models apply. */
   readonly choices?: readonly string[];
-  /** It answers only if the account's balance does not cover the others. */
+  /** True if it answers only if the account's balance does not cover the others. */
   readonly isReserve?: true;
   /**
-   * What the account pays, if a pricing rule of the operator applies. With platform keys, `endpoint` then has the prices that the
-   * account pays, by which requests are routed; with BYOK keys it has those that the provider bills.
+   * The account's tariff, if a pricing rule of the operator applies. With platform keys, `endpoint` then has the account's prices, and
+   * requests are routed by them. With BYOK keys, it has the prices that the provider bills.
    */
   readonly tariff?: Tariff;
-  /** How the providers of the model are sorted, if the name that the client sent says so and no field of the request does. */
+  /** How the providers of the model are sorted, if the suffix of the requested name says so and no field of the request does. */
   readonly sort?: ProviderSort;
 }
 
@@ -62,8 +62,8 @@ export interface ServedModels {
 }
 
 /**
- * Joins models with the providers that can be called. Omits endpoints without a price (docs/api/models.md), those for which
- * the provider has no URL, and those that have expired at `at`, milliseconds since the epoch.
+ * Joins models with the providers that can be called. Omits endpoints without a price (docs/api/models.md), endpoints for which the
+ * provider has no URL, and endpoints that have expired at `at` (milliseconds since the epoch).
  */
 export function createServedModels(
   models: readonly ModelRecord[],
@@ -102,12 +102,15 @@ export function createServedModels(
   };
 }
 
-/** Whether a model endpoint is served in a format of conversations. */
+/** Returns whether a model endpoint is served in a format for conversations. */
 function canChat(provider: ServedProvider, endpoint: ModelEndpoint): boolean {
   return formatsOf(provider, endpoint).some(isConversationFormat);
 }
 
-/** Returns a function that finds the keys which reach an endpoint. Results are shared by provider and formats, because there are thousands of endpoints. */
+/**
+ * Returns a function that finds the keys that reach an endpoint. Endpoints with the same provider and formats share one result, because
+ * there are thousands of endpoints.
+ */
 function createKeyFinder() {
   const known = new Map<ServedProvider, Map<string, readonly ProviderKey[]>>();
   return (provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction) => {
@@ -121,7 +124,7 @@ function createKeyFinder() {
   };
 }
 
-/** Whether a key has a URL for an action at a model endpoint, in one of the formats of the endpoint. */
+/** Returns whether a key has a URL for an action at a model endpoint, in one of the endpoint's formats. */
 export function isReachable(
   key: ProviderKey,
   { provider, endpoint }: Pick<Deployment, "provider" | "endpoint">,

@@ -31,14 +31,14 @@ export type ByokKeyReading =
 /** A provider that can be called. */
 export interface ServedProvider {
   readonly record: ProviderRecord;
-  /** What families of models take, at this provider and at others. */
+  /** The parameters that families of models accept, at this provider and at others. */
   readonly families: readonly FamilyProfile[];
-  /** The formats in which it is called: all of its row, or those that the operator configures. */
+  /** The formats in which it is called: those of its catalog row, or those that the operator configures. */
   readonly formats: readonly ProviderFormat[];
   /** The platform keys; none if the provider can be called only with BYOK keys. */
   readonly keys: readonly ProviderKey[];
   readonly transport: Transport;
-  /** Prepares a BYOK key for use, in the same way for the same object; null if the provider accepts none. */
+  /** Prepares a BYOK key for use. Returns the same result for the same object. Null if the provider accepts no BYOK keys. */
   readonly readByokKey: ((key: ByokSecret) => ByokKeyReading) | null;
 }
 

@@ -37,11 +37,11 @@ export interface UpstreamResponse {
    */
   read(): Promise<Uint8Array | null>;
   /**
-   * Returns what is left of the body as text in UTF-8 if all of it has been received and is at most `maxBytes`. Otherwise returns null, and
-   * the body is to be read. Absent if that is not known.
+   * Returns the rest of the body as UTF-8 text if all of it has been received and it has at most `maxBytes`. Otherwise returns null, and
+   * the caller must read the body. Absent if the transport does not support it.
    */
   takeText?(maxBytes: number): string | null;
-  /** Returns the number of received bytes of the body that were not read yet. Absent if not known. */
+  /** Returns the number of received bytes of the body that were not read yet. Absent if the transport does not support it. */
   bufferedBytes?(): number;
 }
 
@@ -61,7 +61,7 @@ export interface Transport {
 }
 
 export type TransportErrorKind =
-  /** The host name was not resolved, or the host refused the connection or is unreachable. Nothing was sent. */
+  /** The host name could not be resolved, or the host refused the connection or is unreachable. Nothing was sent. */
   | "connect_failed"
   | "connect_timeout"
   /** Certificate or handshake failed. Nothing was sent. */

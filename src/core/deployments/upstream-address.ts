@@ -2,12 +2,10 @@ import type { Bytes } from "../../base/text/composed-bytes.ts";
 import type { InferenceAction } from "../../wire/client-apis/request/inference-request.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 
-/** An action that an upstream is called for. */
+/** An action for which an upstream is called. */
 export type UpstreamAction = InferenceAction | "count-tokens";
 
-/**
- * Returns the action that a provider is asked for: text completions are translated to chats in every format but their own.
- */
+/** Returns the action that is called at a provider. Text completions are translated to chats in every format except their own. */
 export function upstreamActionOf(action: InferenceAction, format: ProviderFormat): UpstreamAction {
   return action === "completions" && isConversationFormat(format) ? "chat" : action;
 }
@@ -35,10 +33,12 @@ export interface UnsignedRequest {
 export interface UpstreamAddress {
   /** Returns the URL of a call; null if the provider has no endpoint for it. */
   urlFor(call: UpstreamCall): URL | null;
-  /** Returns headers of every request in a format, such as `anthropic-version`. Headers that the operator configures take precedence. */
+  /**
+   * Returns the headers of every request in a format, such as `anthropic-version`. Headers that the operator configures take precedence.
+   */
   headersFor(format: ProviderFormat): Readonly<Record<string, string>>;
   /**
-   * Returns the headers that authenticate a request. A promise only if an access token must be fetched; it rejects with an
+   * Returns the headers that authenticate a request. Returns a promise only if an access token must be fetched. The promise rejects with an
    * `AuthorizeError`.
    */
   authorize(
@@ -46,7 +46,7 @@ export interface UpstreamAddress {
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 }
 
-/** An access token could not be fetched. `message` is for the log and contains no secret. */
+/** The error of an access token that could not be fetched. `message` is for the log and contains no secret. */
 export class AuthorizeError extends Error {
   /** `refused`: the token server rejected the key. `unavailable`: it failed or could not be reached. */
   readonly kind: "refused" | "unavailable";

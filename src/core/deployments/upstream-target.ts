@@ -16,16 +16,16 @@ import {
 import type { ProviderQuirks } from "../catalog/records/records.ts";
 import type { ProviderEndpoint } from "./served-provider.ts";
 
-/** Returns a target under zero data retention, which is not asked to store anything of a request. */
+/** Returns a target under zero data retention, whose vendor is never asked to store anything of a request. */
 export function forbidStorage(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
   const storingFields = new Set(listStoringFields(FORMAT_TRAITS[target.format], facts));
   const refusedFields = target.refusedFields.union(storingFields);
-  // It is sent as false.
+  // `store` must not be refused, because it is sent as `false`.
   if (target.storesChats === true) refusedFields.delete("store");
   return { ...target, storingFields, refusedFields, sendsStoreFalse: target.storesChats === true };
 }
 
-/** Describes a deployment in one of its formats to the wire: how it deviates from the format's original vendor. */
+/** Returns the target of a deployment in one of its formats. It describes how the deployment deviates from the format's original vendor. */
 export function describeTarget(
   { endpoint, model, provider }: ProviderEndpoint,
   format: ProviderFormat,
@@ -85,7 +85,10 @@ export function describeTarget(
   };
 }
 
-/** Returns how a model's reasoning is controlled at a host that takes only these efforts. A model that has none of them keeps its own. */
+/**
+ * Returns how a model's reasoning is controlled at a host that accepts only these efforts. A model that supports none of them keeps its own
+ * efforts.
+ */
 function limitEfforts<Control extends ModelTarget["reasoning"]>(
   control: Control,
   taken: readonly string[] | undefined,
@@ -95,7 +98,10 @@ function limitEfforts<Control extends ModelTarget["reasoning"]>(
   return isSame ? control : { ...control, efforts };
 }
 
-/** Most hosts of a format without an order make a chat of the request, in which nothing may stand between a call and its result. */
+/**
+ * Returns whether tool results must directly follow their calls although the format allows them anywhere. Most hosts of such a format
+ * convert the request to a chat, which has this rule.
+ */
 function wantsOrder(format: ProviderFormat, { resultsAnywhere }: ProviderQuirks): boolean {
   return FORMAT_TRAITS[format].tools.calls.results === "anywhere" && resultsAnywhere !== true;
 }
@@ -108,7 +114,7 @@ function setOf(names: readonly string[] | undefined): ReadonlySet<string> | null
   return names === undefined ? null : new Set(names);
 }
 
-/** Returns the fields that a provider names differently, as pairs of the usual name and its own. */
+/** Returns the fields that a provider names differently, as pairs of the usual name and the provider's name. */
 function renamesOf(quirks: ProviderQuirks): readonly (readonly [string, string])[] {
   const renames: (readonly [string, string])[] = [];
   if (quirks.maxCompletionTokens) renames.push(["max_tokens", "max_completion_tokens"]);

@@ -24,7 +24,7 @@ export class ExtendedGeneration implements AdmittedGeneration {
     return this.admission.namedRoutes;
   }
 
-  /** A copy is not copied. */
+  /** A request that is itself a copy is not copied again. */
   get shadow(): AdmittedGeneration["shadow"] {
     return this.call.shadowOf === undefined ? this.admission.shadow : null;
   }
@@ -54,5 +54,5 @@ export class ExtendedGeneration implements AdmittedGeneration {
   }
 }
 
-/** Headers besides those of tiers that may decide what answers a request, or how. */
+/** Headers that can change which deployment answers, or how. Those of tiers are added separately. */
 const ANSWER_HEADERS = ["x-gateway-organization", "anthropic-beta"];

@@ -15,15 +15,15 @@ import { type Route, routeRequest } from "./route/route-request.ts";
 import { CandidateLoop } from "./try-candidates.ts";
 
 /**
- * Answers a request: admit, plan, hold, attempt, relay, settle. Resolves when the first byte for the client is there.
- * Rejects with a `GatewayError` if the request is not admitted; later failures are part of the result.
+ * Answers a request: admit, plan, hold, attempt, relay, settle. Resolves when the first byte for the client is available. Rejects with a
+ * `GatewayError` if the request is not admitted; later failures are part of the result.
  */
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
   const requestedAt = deps.clock.now();
   const admission = admit(deps, call, await prepare(deps, call));
   const request = { id: deps.ids.next("gen"), admission, requestedAt };
   const generation = begin(deps, call, request, await takeLimits(deps, call, request));
-  // Until a candidate is tried, what is thrown rejects the request without a record.
+  // An error before the first attempt rejects the request, and no record is written.
   let loop: CandidateLoop | null = null;
   try {
     const ended = generation.extensions.hasGate ? await passGates(generation) : null;
@@ -55,7 +55,7 @@ function begin(
   }
 }
 
-/** Asks the gates of extensions. Returns the result if one of them ends the generation; null if it goes on. */
+/** Asks the gates of extensions. Returns the result if one of them ends the generation; null if it continues. */
 async function passGates(generation: Generation): Promise<GenerationResult | null> {
   const { extensions, lifetime } = generation;
   const { cancellation } = lifetime;
@@ -83,7 +83,7 @@ function gatedRequest(call: GenerationCall): GatedRequest {
   return { readBody: () => call.readBody(), readAppliedBody: () => call.preset?.body ?? call.readBody() };
 }
 
-/** Goes on with another body of the request. Returns the result if that is not possible; null if it is. */
+/** Continues with another body of the request. Returns the failure if there is no memory for it; otherwise null. */
 function replaceBody(generation: Generation, body: Buffer): GenerationResult | null {
   const { call } = generation;
   try {
@@ -115,9 +115,9 @@ function plan(generation: Generation, { deployments, filteredOut }: Admission): 
 }
 
 /**
- * Holds the money that the candidates may cost and returns those that it covers. If the balance of the account covers none of them, returns
- * those that cost nothing, which may be at providers that keep what they are sent; the answer then says so.
- * Rejects with a GatewayError `insufficient_credits`.
+ * Holds the money that the candidates may cost, and returns the candidates that the hold covers. If the balance covers none of them,
+ * returns the free ones. Free models may be at providers that store requests; a warning in the answer then says so. Rejects with a
+ * GatewayError `insufficient_credits`.
  */
 async function holdOrFree(
   generation: Generation,
@@ -127,7 +127,7 @@ async function holdOrFree(
   const { reserve = [], filteredOut } = admission;
   const { deps, call } = generation;
   try {
-    return generation.mayUse(await takeHold(deps, call, orderOf(generation, route, admission)));
+    return generation.setAllowance(await takeHold(deps, call, orderOf(generation, route, admission)));
   } catch (error) {
     const { free: freeLimit, limitedModels } = generation.limits;
     const other = routeRequest(deps, call, { deployments: reserve, freeLimit, limitedModels });
@@ -135,7 +135,7 @@ async function holdOrFree(
     const held = await takeHold(deps, call, orderOf(generation, other, admission));
     generation.plan(other, filteredOut);
     generation.record.warn([FREE_INSTEAD]);
-    return generation.mayUse(held);
+    return generation.setAllowance(held);
   }
 }
 
@@ -147,7 +147,7 @@ function orderOf(
   return { record: record.open, candidates: withinReach(candidates, deps.settings.maxAttempts), catalog };
 }
 
-/** Whether the balance of the account, and not a limit on spending, does not cover a request. */
+/** Whether a request was rejected because of the account's balance, and not because of a spending limit. */
 function isLackOfCredits(error: unknown): boolean {
   if (!(error instanceof GatewayError)) return false;
   const { code, metadata } = error.failure;

@@ -19,14 +19,14 @@ import { chargeComplete, countUsage } from "./settle/charge-answer.ts";
 import type { SeenAnswer } from "./settle/check-usage.ts";
 import { type Ending, NOTHING_PRODUCED, type Settling, settle } from "./settle/settle.ts";
 
-/** One admitted generation: what it works with, and the ways in which it ends without an answer. Its fields are changed by its methods alone. */
+/** The state of one admitted generation, and the ways in which it ends without an answer. Only its methods change its fields. */
 export class Generation implements Settling {
   readonly id: string;
   readonly record: RunningRecord;
   readonly limits: RequestLimits;
   readonly lifetime: Lifetime;
   readonly extensions: AttachedExtensions;
-  /** What it may use of its account's money. */
+  /** The account's money that the generation may spend. */
   allowance: Allowance = NO_HOLD;
   /** Response headers of gates. */
   private headers: GenerationResult["headers"] = NO_HEADERS;
@@ -34,7 +34,7 @@ export class Generation implements Settling {
 
   constructor(
     readonly deps: GenerationDeps,
-    /** With the body that gates have made of it. Extensions keep the one that they were attached with. */
+    /** The call with the body that gates have set. Extensions keep the call that they were attached with. */
     public call: GenerationCall,
     admitted: AdmittedRequest,
     limits: TakenLimits,
@@ -53,7 +53,7 @@ export class Generation implements Settling {
     this.lifetime = new Lifetime(deps, call);
   }
 
-  /** Goes on with another body of the request. */
+  /** Continues with another body of the request. */
   continueWith(call: GenerationCall): void {
     this.call = call;
   }
@@ -63,13 +63,13 @@ export class Generation implements Settling {
     this.headers = headers;
   }
 
-  /** Sets what it may use of its account's money. Returns the candidates that this covers. */
-  mayUse({ allowance, candidates }: Held): readonly Candidate[] {
+  /** Sets the money that the generation may spend. Returns the candidates that this covers. */
+  setAllowance({ allowance, candidates }: Held): readonly Candidate[] {
     this.allowance = allowance;
     return candidates;
   }
 
-  /** Has the routing decision. */
+  /** Records the routing decision. */
   plan(route: Route, filteredOut: Admission["filteredOut"]): void {
     this.session = route.session;
     this.record.plan(route, filteredOut);
@@ -93,8 +93,8 @@ export class Generation implements Settling {
   }
 
   /**
-   * Ends because the client has left while a candidate was asked. If that had begun an answer that is not streamed, it may charge the
-   * prompt, and so does the gateway unless it is configured not to.
+   * Ends because the client has left during an attempt. A provider that had begun an unstreamed answer may charge for the prompt. Then the
+   * gateway charges it too, unless it is configured not to.
    */
   async leaveBegun(
     candidate: Candidate,
@@ -103,7 +103,7 @@ export class Generation implements Settling {
     return hasBegun ? this.leaveCharged(candidate, null, NOTHING_SEEN) : this.leave();
   }
 
-  /** Ends because the client has left an answer, which is charged by the vendor's counts; by the prompt alone if there are none. */
+  /** Ends because the client has left during the answer. Charges the vendor's counts, or only the prompt if there are none. */
   async leaveCharged(
     candidate: Candidate,
     counts: TokenUsage | null,
@@ -135,7 +135,7 @@ export class Generation implements Settling {
     this.extensions.onAbandoned();
   }
 
-  /** Returns the result with an answer; `candidate` gave it. */
+  /** Returns the result with an answer. `candidate` is the one that answered. */
   result(answer: GenerationResult["answer"], candidate: Candidate | null): GenerationResult {
     return {
       generationId: this.id,
@@ -164,7 +164,7 @@ const NO_HEADERS: GenerationResult["headers"] = {};
 /** The status in logs and records if the client left before there was an answer; it is never sent. */
 const CLIENT_LEFT = 499;
 
-/** An answer of which nothing but its beginning has arrived. */
+/** An answer that has begun, but of which no content was seen. */
 const NOTHING_SEEN: SeenAnswer = { producedBytes: 0, searches: 0 };
 
 const GATE_TIMEOUT: Failure = {

@@ -15,21 +15,21 @@ import type { RelayContext } from "./relay/stream-accounting.ts";
 import { reportUsage } from "./settle/charge.ts";
 import { chargeComplete, countUsage } from "./settle/charge-answer.ts";
 import { type Ending, NOTHING_PRODUCED, settle, settleWritten, writeFinal } from "./settle/settle.ts";
-import { warnOfBound } from "./settle/warn-of-bound.ts";
+import { warnTruncated } from "./settle/warn-truncated.ts";
 
-/** The answer of a candidate, before it is passed on. */
+/** The answer of a candidate, before it is sent to the client. */
 export interface CandidateAnswer {
   readonly context: AttemptContext;
   readonly outcome: Extract<AttemptOutcome, { kind: "streaming" | "answered" }>;
   readonly metadata: RelayContext["metadata"];
-  /** What was done for it, as the record has it. */
+  /** Repairs and warnings of its request, as in the record. */
   readonly work: UsageRecord["work"];
   readonly startedAt: number;
-  /** Where its prompt is marked for the cache of the candidate; null: nowhere, and nothing is remembered of it. */
+  /** Where its prompt is marked for the candidate's cache. Null if it is not marked; the use of the cache is then not recorded. */
   readonly marking: PromptMarking | null;
 }
 
-/** Passes the answer of a candidate on to the client, and settles the generation by it. */
+/** Sends the answer of a candidate to the client, and settles the generation with it. */
 export function giveAnswer(generation: Generation, answer: CandidateAnswer): Promise<GenerationResult> {
   const { outcome } = answer;
   return outcome.kind === "answered"
@@ -37,7 +37,7 @@ export function giveAnswer(generation: Generation, answer: CandidateAnswer): Pro
     : giveStream(generation, answer, outcome.begun);
 }
 
-/** Gives the answer of a candidate after others were tried. */
+/** Sends the answer of an earlier candidate after others were tried. */
 export function giveEarlierAnswer(
   generation: Generation,
   answer: CandidateAnswer,
@@ -46,7 +46,7 @@ export function giveEarlierAnswer(
   return giveAnswer(generation, answer);
 }
 
-/** Answers with the body of a gate, which costs nothing. */
+/** Answers with the body that a gate has returned. It costs nothing. */
 export async function giveReplacement(
   generation: Generation,
   { body, replayOf, headers }: Replacement,
@@ -119,7 +119,7 @@ async function giveWhole(
   const charge = await chargeComplete(answering, countUsage(answering, answer.usage, seen));
   if (filter !== null && filter.block !== null)
     return failCharged(generation, filter.block, { record, charge, finish: answer.finish });
-  const warnings = warnOfBound(answering, answer.finish, charge.usage);
+  const warnings = warnTruncated(answering, answer.finish, charge.usage);
   const body = answer.encode({
     report: reportUsage(charge, candidate.served.rates),
     completedAt: Math.floor(deps.clock.now() / 1000),
@@ -141,7 +141,7 @@ async function giveWhole(
   );
 }
 
-/** Waits for the filter of a whole answer. Returns the result if the generation was cancelled meanwhile; null if not. */
+/** Waits for the filter of a whole answer. Returns the result if the generation was cancelled meanwhile; otherwise null. */
 async function applyFilter(
   generation: Generation,
   candidate: Candidate,
@@ -151,7 +151,7 @@ async function applyFilter(
   return generation.endIfCancelled(candidate);
 }
 
-/** Ends with a failure instead of an answer that a provider has given, which is charged. */
+/** Ends with a failure in place of an answer that a provider has given. The answer is charged. */
 function failCharged(
   generation: Generation,
   failure: Failure,

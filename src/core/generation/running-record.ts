@@ -8,26 +8,26 @@ import type { EncodedForCandidate } from "./attempt/encode-for-candidate.ts";
 import type { GenerationCall, GenerationDeps } from "./call/call.ts";
 import type { Allowance } from "./hold/allowance.ts";
 import type { Admission, AdmittedRequest } from "./prepare/admission.ts";
-import { type BegunAttempt, endAttempt, withWords } from "./records/attempt-record.ts";
+import { type BegunAttempt, endAttempt, withProviderMessage } from "./records/attempt-record.ts";
 import { NO_ATTEMPTS, type OpenRecord, openRecord, setCandidate, setHeld } from "./records/open-record.ts";
 import type { Route } from "./route/route-request.ts";
 
 /** An attempt that begins. */
 interface BeginningRecord {
   readonly attempt: BegunAttempt;
-  /** What was done for it. */
+  /** Repairs and warnings of its encoded request. */
   readonly work: UsageRecord["work"];
   readonly request: GenerationCall["request"];
   readonly allowance: Allowance;
 }
 
-/** The record of a generation while it runs: what was decided, tried and warned of. */
+/** The record of a running generation: decisions, attempts and warnings. */
 export class RunningRecord {
   /** The record as it is now. */
   readonly open: OpenRecord;
   /** The attempts that have ended. */
   attempts: readonly AttemptRecord[] = NO_ATTEMPTS;
-  /** What admission and gates have warned of. */
+  /** The warnings of admission and gates. */
   warnings: readonly Warning[];
   /** Nothing of the request may be stored. */
   readonly zeroRetention: boolean;
@@ -53,7 +53,7 @@ export class RunningRecord {
     this.open.work = this.describeWork({ repair: null, warnings: [] });
   }
 
-  /** Returns the record of what was done for an encoding, and of what admission and gates have warned of; undefined if nothing. */
+  /** Returns the repairs and warnings of an encoding, with the warnings of admission and gates; undefined if there are none. */
   describeWork({
     repair,
     warnings,
@@ -80,23 +80,25 @@ export class RunningRecord {
     return this.recorder.flushDurably();
   }
 
-  /** Adds the outcome of an attempt, which was there at `now`, in milliseconds since the epoch. Returns the attempt. */
+  /** Adds the outcome of an attempt, which was known at `now` (milliseconds since the epoch). Returns the attempt. */
   endAttempt({ key }: Candidate, begun: BegunAttempt, outcome: AttemptOutcome, now: number): AttemptRecord {
     const { zeroRetention } = this;
     const ended = endAttempt(begun, outcome, now);
     const attempt =
-      outcome.kind === "failed" ? withWords(ended, outcome, { secret: key.secret, zeroRetention }) : ended;
+      outcome.kind === "failed"
+        ? withProviderMessage(ended, outcome, { secret: key.secret, zeroRetention })
+        : ended;
     this.attempts = withAttempt(this.attempts, attempt);
     this.open.attempts = this.attempts;
     return attempt;
   }
 
-  /** Forgets an attempt that was recorded but is not sent. */
+  /** Removes an attempt that was recorded but is not sent. */
   dropUnsent(): void {
     this.open.attempts = this.attempts;
   }
 
-  /** Has an earlier candidate again, whose answer is used after others were tried. `work` is what was done for it. */
+  /** Restores an earlier candidate, whose answer is used after others were tried. `work` holds its repairs and warnings. */
   restore(candidate: Candidate, work: UsageRecord["work"], request: GenerationCall["request"]): void {
     setCandidate(this.open, candidate, request);
     this.open.attempts = this.attempts;

@@ -26,7 +26,7 @@ import type { Generation } from "./generation.ts";
 import { type CandidateAnswer, giveAnswer, giveEarlierAnswer } from "./give-answer.ts";
 import type { Admission } from "./prepare/admission.ts";
 import { beginAttempt } from "./records/attempt-record.ts";
-import { describeWork, warnOfNoPrice } from "./records/describe-work.ts";
+import { describeWork, warnUnpriced } from "./records/describe-work.ts";
 import { recordHealth, reportOf } from "./records/record-attempt.ts";
 import { recordKeyUse } from "./records/record-key-use.ts";
 
@@ -43,30 +43,30 @@ type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
 
 const NO_ENDPOINTS: readonly ModelEndpoint[] = [];
 
-/** Sends a request to one candidate after the other until one answers. */
+/** Sends a request to the candidates in order until one of them answers. */
 export class CandidateLoop {
   private readonly failures: Failure[] = [];
   /** Candidates with a transient failure. */
   private readonly transient: Candidate[] = [];
   /** The largest context window that was too small. Tokens. */
   private exceededWindow = 0;
-  /** Endpoints that have not what the request needs of the model. */
+  /** Endpoints that lack a feature of the model that the request needs. */
   private lacking: readonly ModelEndpoint[] = NO_ENDPOINTS;
   /** The first answer without content, which the client gets if no other candidate answers. */
   private empty: CandidateAnswer | null = null;
-  /** The remembered turns for the candidate that is tried. */
+  /** The remembered turns for the current candidate. */
   private turns: RequestTurns = NO_TURNS;
   private turnsOf: Candidate | null = null;
-  /** Where the prompt is marked for the cache of the candidate that is tried; null: nowhere. */
+  /** Where the prompt is marked for the cache of the current candidate; null if it is not marked. */
   private marking: PromptMarking | null = null;
   private isReadingReleased = false;
-  /** The candidates of this round in their order, and which of them is tried. */
+  /** The candidates of this round, in order. `position` is the index of the current one. */
   private queue: readonly Candidate[];
   private position = 0;
-  /** How long candidates were waited for that stayed silent. It does not count as time of failures. Milliseconds. */
+  /** Total wait for candidates that sent nothing. Not counted against the failover time. Milliseconds. */
   private silentMs = 0;
   private readonly refusals: RequestRefusals;
-  /** Calls that repeated one without what its vendor refused, so that both are one attempt. */
+  /** Number of calls that repeated a call without what its vendor refused. A call and its repetition count as one attempt. */
   private repetitions = 0;
 
   constructor(
@@ -78,13 +78,16 @@ export class CandidateLoop {
     this.refusals = new RequestRefusals(generation);
   }
 
-  /** Sends the request to the first candidate. Resolves to null if it gives no answer. Rejects with what no other candidate can change. */
+  /**
+   * Sends the request to the first candidate. Resolves to null if another candidate must be tried. Rejects with errors that every candidate
+   * would cause.
+   */
   tryFirst(): Promise<GenerationResult | null> {
     const { candidates } = this;
     return this.tryOne(candidates[0] as Candidate, candidates.length > 1);
   }
 
-  /** Sends the request to the other candidates after the first one gave no answer. Resolves and rejects as `tryFirst`, but never to null. */
+  /** Sends the request to the remaining candidates after the first one gave no answer. Never resolves to null. Rejects as `tryFirst`. */
   async tryOthers(): Promise<GenerationResult> {
     // Deferred candidates are appended, and reached by this loop again.
     for (let at = 1; at < this.queue.length; at++) {
@@ -100,11 +103,11 @@ export class CandidateLoop {
       const result = await this.tryOne(candidate, at < this.queue.length - 1);
       if (result !== null) return result;
     }
-    const result = (await this.giveEmpty()) ?? (await this.retry()) ?? (await this.giveEmpty());
+    const result = (await this.answerEmpty()) ?? (await this.retry()) ?? (await this.answerEmpty());
     return result ?? this.generation.fail(chooseFailure(this.failures));
   }
 
-  /** Calls the candidates with transient failures again, after a pause that grows from round to round. */
+  /** Retries the candidates with transient failures, after a pause that grows with each round. */
   private async retry(): Promise<GenerationResult | null> {
     const { deps, call, lifetime } = this.generation;
     const { cancellation } = lifetime;
@@ -125,8 +128,8 @@ export class CandidateLoop {
   }
 
   /**
-   * Returns whether a further attempt may go to a candidate, `extraMs` later than otherwise. A BYOK key may have been removed in the
-   * meantime.
+   * Returns whether a further attempt may be sent to a candidate. `extraMs` extends the failover time. A BYOK key may have been removed
+   * meanwhile.
    */
   private async mayTry(candidate: Candidate, extraMs = 0): Promise<boolean> {
     if (!this.hasBudget(candidate, extraMs)) return false;
@@ -151,14 +154,20 @@ export class CandidateLoop {
     return !this.wasAsked(slug) || deps.routing.retryBudget.mayRetry(slug, now);
   }
 
-  /** Returns whether a candidate of another endpoint follows in this round: further keys of a silent one would be silent, too. */
+  /**
+   * Returns whether a candidate of another endpoint follows in this round. Other keys of a silent endpoint do not count: they would be
+   * silent, too.
+   */
   private hasOther({ endpoint }: Candidate): boolean {
     for (let at = this.position + 1; at < this.queue.length; at++)
       if (this.queue[at]?.endpoint !== endpoint) return true;
     return false;
   }
 
-  /** Returns whether the candidate's endpoint has a transient failure: another key would probably have the same, so it is deferred. */
+  /**
+   * Returns whether the candidate's endpoint had a transient failure in this round. Its other keys are then deferred, because they would
+   * probably fail, too.
+   */
   private hasFailed({ provider, model }: Candidate): boolean {
     for (const failed of this.transient)
       if (failed.provider === provider && failed.model === model) return true;
@@ -175,7 +184,9 @@ export class CandidateLoop {
     const { generation } = this;
     const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
     if (encoded === null) return generation.endIfCancelled(candidate);
-    const overLimit = generation.limits.dependOn(candidate) ? await generation.limits.count(candidate) : null;
+    const overLimit = generation.limits.mustCount(candidate)
+      ? await generation.limits.count(candidate)
+      : null;
     if (overLimit === null) return this.send(candidate, encoded, hasNext);
     this.failures.push(overLimit);
     return null;
@@ -226,7 +237,7 @@ export class CandidateLoop {
       this.recordFailure(candidate, outcome);
       return this.handleFailure(candidate, outcome, { encoded, hasNext });
     }
-    const metadata = describeWork(encoded, warnOfNoPrice(candidate, record.warnings));
+    const metadata = describeWork(encoded, warnUnpriced(candidate, record.warnings));
     // Waiting for the result costs less than returning its promise.
     return await this.takeAnswer({ context, outcome, metadata, work, startedAt, marking: this.marking });
   }
@@ -243,9 +254,9 @@ export class CandidateLoop {
   }
 
   /**
-   * Sends the request to the same candidate again: without reasoning if the vendor rejects it (docs/api/translation.md, "Reasoning
-   * across turns"), without parameters that the vendor does not take, in another format if the host does not have this one's endpoint, or
-   * with a lower bound of the answer if only that exceeds the context window. Otherwise records the failure.
+   * Repeats the request at the same candidate if a change can make it succeed. Reasoning is removed if the vendor rejects it
+   * (docs/api/translation.md, "Reasoning across turns"), and so are unsupported parameters. Another format is used if the host lacks the
+   * endpoint of this one. The token limit is lowered if only the answer exceeds the context window. Otherwise records the failure.
    */
   private async handleFailure(
     candidate: Candidate,
@@ -281,10 +292,10 @@ export class CandidateLoop {
     if (mayTryNext === "larger")
       this.exceededWindow = Math.max(this.exceededWindow, windowOf(candidate.endpoint));
     if (mayTryNext === "elsewhere") this.lacking = [...this.lacking, candidate.endpoint];
-    return mayTryNext ? null : ((await this.giveEmpty()) ?? this.generation.fail(failure));
+    return mayTryNext ? null : ((await this.answerEmpty()) ?? this.generation.fail(failure));
   }
 
-  /** Sends a request again whose prompt fits the context window and whose answer may have `maxTokens`. */
+  /** Repeats a request with the token limit `maxTokens`, with which prompt and answer fit the context window. */
   private async sendShortened(
     candidate: Candidate,
     maxTokens: number,
@@ -296,7 +307,7 @@ export class CandidateLoop {
       : this.send(candidate, shortened, hasNext);
   }
 
-  /** Sends a request again without what its vendor refused. */
+  /** Repeats a request without the parameters that its vendor refused. */
   private sendRepetition(
     candidate: Candidate,
     without: EncodedForCandidate,
@@ -306,7 +317,10 @@ export class CandidateLoop {
     return this.send(candidate, { ...without, isRepetition: true }, hasNext);
   }
 
-  /** Encodes a request without what its vendor refused. Returns null if that changes nothing, so that the vendor would refuse it again. */
+  /**
+   * Encodes a request without the parameters that its vendor refused. Returns null if that changes nothing: the vendor would refuse it
+   * again.
+   */
   private async encodeWithout(
     candidate: Candidate,
     encoded: EncodedForCandidate,
@@ -317,7 +331,7 @@ export class CandidateLoop {
     return null;
   }
 
-  /** Encodes a request for the same candidate and format again, with what earlier repetitions have changed. */
+  /** Encodes a request again for the same candidate and format, with the changes of earlier repetitions. */
   private async encodeAgain(
     candidate: Candidate,
     variant: Variant,
@@ -344,8 +358,8 @@ export class CandidateLoop {
   }
 
   /**
-   * Passes an answer on to the client. Keeps the first one without content for later and returns null. For fill in the middle,
-   * an answer without content is valid.
+   * Sends an answer to the client. If the answer has no content, keeps the first such answer for later and returns null. For fill in the
+   * middle, an answer without content is valid.
    */
   private takeAnswer(answer: CandidateAnswer): Promise<GenerationResult> | null {
     const { outcome } = answer;
@@ -356,14 +370,17 @@ export class CandidateLoop {
     return null;
   }
 
-  /** Returns whether a candidate would fail as its endpoint, or one with a larger window, has failed already, or give the empty answer again. */
+  /**
+   * Returns whether a candidate would fail for a known reason: its endpoint, or one with a larger window, has already failed, or it gave
+   * the empty answer.
+   */
   private isHopeless({ endpoint }: Candidate): boolean {
     if (windowOf(endpoint) <= this.exceededWindow || this.lacking.includes(endpoint)) return true;
     return endpoint === this.empty?.context.candidate.endpoint;
   }
 
-  /** Passes the empty answer on to the client; returns null if there is none. */
-  private async giveEmpty(): Promise<GenerationResult | null> {
+  /** Sends the empty answer to the client. Returns null if there is none. */
+  private async answerEmpty(): Promise<GenerationResult | null> {
     return this.empty === null ? null : giveEarlierAnswer(this.generation, this.empty);
   }
 
@@ -386,7 +403,7 @@ export class CandidateLoop {
     } = this.generation.deps;
     const { slug } = candidate.provider.record;
     health.begin(healthTargetOf(candidate), now);
-    // It is no retry: the provider has not failed.
+    // A repetition is not a retry: the provider has not failed.
     if (isRepetition === true) return;
     if (this.wasAsked(slug)) retryBudget.recordRetry(slug, now);
     else retryBudget.recordFirst(slug, now);
@@ -419,7 +436,7 @@ export class CandidateLoop {
     }
   }
 
-  /** Returns the remembered turns for a candidate. What another one has made is not for it. */
+  /** Returns the remembered turns for a candidate. Turns that another candidate made are not used. */
   private findTurns(candidate: Candidate): RequestTurns {
     if (this.turnsOf !== candidate && !this.admission.zeroRetention) {
       this.turns = openTurns(this.generation.deps, this.generation.call, candidate);
@@ -428,7 +445,7 @@ export class CandidateLoop {
     return this.turns;
   }
 
-  /** Takes the memory of an encoded request. @throws GatewayError `unavailable` if there is none. */
+  /** Reserves memory for an encoded request. @throws GatewayError `unavailable` if there is none. */
   private reserveMemory(encoded: EncodedForCandidate | null): EncodedForCandidate | null {
     const { memory } = this.generation.call;
     if (encoded === null || encoded.heldBytes === 0 || memory.take(encoded.heldBytes)) return encoded;
@@ -436,8 +453,8 @@ export class CandidateLoop {
   }
 
   /**
-   * Releases what was read from a large body while the upstream answers: it takes more memory than the body, and less time to read
-   * again than another attempt takes.
+   * Releases the parsed form of a large body while the upstream answers. It takes more memory than the body, and parsing it again takes
+   * less time than another attempt.
    */
   private releaseReading(): void {
     const { request, memory } = this.generation.call;
@@ -449,7 +466,7 @@ export class CandidateLoop {
     this.isReadingReleased = true;
   }
 
-  /** Takes the memory for reading the body again. @throws GatewayError `unavailable` if there is none. */
+  /** Reserves memory to read the body again. @throws GatewayError `unavailable` if there is none. */
   private readAgain(): void {
     if (!this.isReadingReleased) return;
     const { request, memory } = this.generation.call;
@@ -485,7 +502,7 @@ function variantOf({ format, isWithoutReasoning, maxTokens }: EncodedForCandidat
   };
 }
 
-/** What was read from a smaller body is kept for a further attempt. Bytes. */
+/** The parsed form of a body below this size is kept for a further attempt. Bytes. */
 const LARGE_READING_BYTES = 16 * 1024;
 
 const NO_MEMORY: Failure = {
@@ -496,8 +513,8 @@ const NO_MEMORY: Failure = {
 };
 
 /**
- * Returns whether a retry at the same candidate may succeed. For an overload it may not if the upstream named a waiting time, or
- * if the candidate was called although its overload was known.
+ * Returns whether a retry at the same candidate may succeed. An overload is not retried if the upstream named a waiting time, or if the
+ * overload was known before the call.
  */
 function isTransient({ provider, why }: Candidate, { mayTryNext, health }: FailureClassification): boolean {
   if (provider.record.failsOnDemand || !mayTryNext) return false;

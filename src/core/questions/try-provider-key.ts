@@ -15,7 +15,7 @@ import type { EncodedForCandidate } from "../generation/attempt/encode-for-candi
 import type { GenerationDeps, Serving } from "../generation/call/call.ts";
 import { Cancellation } from "../generation/call/cancellation.ts";
 import type { FailureClassification } from "../generation/failures/failure-classification.ts";
-import { wordsOf } from "../generation/memory/recent-failures.ts";
+import { readProviderMessage } from "../generation/memory/recent-failures.ts";
 import { redact } from "../generation/memory/redact.ts";
 import { servesModel } from "../provider-keys/byok-keys.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
@@ -74,7 +74,7 @@ export async function tryProviderKey(
   const called = { ...NOT_CALLED, model: deployment.model.id, latencyMs: deps.clock.now() - startedAt };
   if (outcome.kind !== "failed") return { ...called, status: "ok", message: `${name} accepted the key.` };
   const { classification, status: upstreamStatus } = outcome;
-  const words = redact(wordsOf(classification.failure), key.secret).slice(0, WORDS_CHARS);
+  const words = redact(readProviderMessage(classification.failure), key.secret).slice(0, WORDS_CHARS);
   return { ...called, ...explainFailure(classification, name), upstreamStatus, upstreamMessage: words };
 }
 
@@ -94,7 +94,7 @@ async function callOnce(deps: TryDeps, candidate: Candidate): Promise<AttemptOut
       cancellation,
       encoded: encode(request, candidate),
       identity: IDENTITY,
-      isOut: null,
+      isFailing: null,
       silentMs: null,
       size: { promptLimit: contextLength, listedWindow: () => contextLength },
     });

@@ -13,13 +13,14 @@ import type { Pool } from "./pool.ts";
 import { serializeRequestHead } from "./request-head.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { ResponseParser } from "./response-parser.ts";
-import { readTarget, type Target } from "./target.ts";
+import type { Target } from "./target.ts";
 
 /** The shared parts of a transport's exchanges. */
 interface ExchangeContext {
   readonly clock: Clock;
   readonly bounds: Http1Bounds;
   readonly pool: Pool;
+  readTarget(url: URL): Target;
   /** Trusted root certificates; undefined for those of the system. */
   readonly ca: readonly string[] | undefined;
 }
@@ -68,7 +69,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
 
   start(request: UpstreamRequest): void {
     try {
-      this.target = readTarget(request.url);
+      this.target = this.context.readTarget(request.url);
       this.head = serializeRequestHead(request, this.target);
     } catch (error) {
       this.fail(error as TransportError);

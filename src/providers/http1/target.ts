@@ -18,10 +18,22 @@ export interface Target {
 }
 
 /**
- * Parses the URL of a request.
- * @throws TransportError `connect_failed` for a URL that is neither `http:` nor `https:`.
+ * Creates a parser of URLs, which parses each `URL` once: a gateway has one per API endpoint of a provider, or one per model if the path
+ * contains it. The parser throws a TransportError `connect_failed` for a URL that is neither `http:` nor
+ * `https:`.
  */
-export function readTarget(url: URL): Target {
+export function createTargetReader(): (url: URL) => Target {
+  const targets = new WeakMap<URL, Target>();
+  return (url) => {
+    const known = targets.get(url);
+    if (known !== undefined) return known;
+    const target = readTarget(url);
+    targets.set(url, target);
+    return target;
+  };
+}
+
+function readTarget(url: URL): Target {
   const isTls = url.protocol === "https:";
   if (!isTls && url.protocol !== "http:") {
     throw new TransportError("connect_failed", `unsupported protocol ${url.protocol}`);

@@ -4,6 +4,7 @@ import type { Transport } from "../../core/deployments/transport.ts";
 import { DEFAULT_BOUNDS, type Http1Bounds } from "./bounds.ts";
 import { startExchange } from "./exchange.ts";
 import { createPool } from "./pool.ts";
+import { createTargetReader } from "./target.ts";
 
 interface Http1TransportOptions {
   readonly clock: Clock;
@@ -31,7 +32,7 @@ export function createHttp1Transport({
   const pool = createPool(clock, allBounds, onStrayBytes);
   // A list of roots replaces the built-in ones, so it must contain them as well.
   const ca = tls?.ca === undefined ? undefined : [...rootCertificates, tls.ca];
-  const context = { clock, pool, ca, bounds: allBounds };
+  const context = { clock, pool, ca, bounds: allBounds, readTarget: createTargetReader() };
   return {
     open: (request) => startExchange(context, request),
     close: () => pool.close(),

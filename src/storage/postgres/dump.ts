@@ -7,7 +7,7 @@ import {
   OWN_SETTINGS,
 } from "../../core/storage-copy/tables.ts";
 import { cleanText, readInteger, readNullableInteger } from "../sql/statements/values.ts";
-import { encodeList, type Postgres, type SqlRunner, type SqlValue } from "./connection/client.ts";
+import { encodeList, type Postgres, type PostgresValue, type SqlRunner } from "./connection/client.ts";
 import { CopiedCredits } from "./ledger/copied-credits.ts";
 import { dayOfId, Partitions } from "./ledger/partitions.ts";
 import { copyRecords } from "./usage/save-usage.ts";
@@ -52,7 +52,7 @@ export class PostgresDump implements StorageDump {
     const isDated = DATED.includes(table.name);
     const key = isDated ? ["day", ...table.key] : table.key;
     const from = after !== null && isDated ? [dayOfId(String(after[0])), ...after] : (after ?? []);
-    const values = from as readonly SqlValue[];
+    const values = from as readonly PostgresValue[];
     const conditions = ["true"];
     if (values.length > 0)
       conditions.push(`(${key.join(", ")}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`);

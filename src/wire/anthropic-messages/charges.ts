@@ -17,7 +17,7 @@ export const CHARGES: FormatCharges = {
       output_format context_management mcp_servers cache_control prompt_cache_key fallbacks fallback thread anthropic_version
       anthropic_beta betas diagnostics
     `),
-    // A priority tier is capacity that was bought; its tokens cost no more.
+    // The priority tier is prepaid capacity; its tokens cost no more.
     service_tier: USUAL_TIERS,
   },
   tools: {

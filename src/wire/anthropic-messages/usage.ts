@@ -94,7 +94,7 @@ function addCounters(a: TokenUsage, b: TokenUsage): TokenUsage {
   };
 }
 
-/** The most counters that are kept of an answer; later ones are ignored. */
+/** Maximum number of counters that are kept for an answer; later ones are ignored. */
 const MAX_COUNTERS = 64;
 
 /**

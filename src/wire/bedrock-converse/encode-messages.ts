@@ -30,8 +30,8 @@ const OPENING_TEXT = "Continue.";
 const DOCUMENT_TEXT = "See the attached document.";
 
 /**
- * Encodes a conversation for Converse: the system messages at its start apart from the others, then user and assistant messages
- * in turn, none of them empty, beginning with the user.
+ * Encodes a conversation for Converse: first the leading system messages in their own field, then alternating user and assistant messages.
+ * The first one is a user's, and none is empty.
  * @throws GatewayError `invalid_request` for media that Bedrock cannot fetch or read.
  */
 export function encodeConversation(
@@ -56,7 +56,7 @@ export function encodeConversation(
       );
     append(messages, message.role === "assistant" ? "assistant" : "user", encoder.encodeParts(message, at));
   }
-  encoder.warnOfReasoning();
+  encoder.warnReasoningOmitted();
   completeTurns(messages, encoding);
   if (request.cache !== undefined)
     messages.at(-1)?.content.push(...encodeCachePoint(request.cache, encoding));
@@ -98,7 +98,7 @@ class PartEncoder {
   encodeSystem(message: Message, at: number): Fields[] {
     return message.parts.flatMap((part, index) => {
       const field = `messages[${at}].content[${index}]`;
-      const blocks = part.kind === "text" ? encodeText(part.text) : this.leaveOut(part.kind, field);
+      const blocks = part.kind === "text" ? encodeText(part.text) : this.warnOmitted(part.kind, field);
       return withCachePoint(blocks, part.cache, this.encoding);
     });
   }
@@ -111,7 +111,7 @@ class PartEncoder {
   }
 
   /** Warns once if reasoning was left out. */
-  warnOfReasoning(): void {
+  warnReasoningOmitted(): void {
     if (this.hasOmittedReasoning)
       this.encoding.warn("messages", "Reasoning that this model did not write was left out.");
   }
@@ -128,10 +128,10 @@ class PartEncoder {
       case "tool-result":
         return [this.encodeResult(part, field)];
       case "native":
-        return part.format === "bedrock-converse" ? [part.value] : this.leaveOut(part.type, field);
+        return part.format === "bedrock-converse" ? [part.value] : this.warnOmitted(part.type, field);
       default:
         return role === "assistant"
-          ? this.leaveOut(part.kind, field)
+          ? this.warnOmitted(part.kind, field)
           : [encodeMedia(part, field, this.chooseName)];
     }
   }
@@ -162,11 +162,11 @@ class PartEncoder {
       case "file":
         return [encodeMedia(part, field, this.chooseName)];
       default:
-        return this.leaveOut(part.kind, field);
+        return this.warnOmitted(part.kind, field);
     }
   }
 
-  private leaveOut(what: string, field: string): Fields[] {
+  private warnOmitted(what: string, field: string): Fields[] {
     this.encoding.warn(field, `The ${what} was left out: this model's provider does not support it here.`);
     return [];
   }

@@ -128,7 +128,7 @@ function withChoice(tools: Fields[], request: ConversationRequest, encoding: Bed
 
 interface EncodedChoice {
   readonly converse: Fields;
-  /** The same in the form of Claude's own API. */
+  /** The tool choice in the form of Claude's own API. */
   readonly claude: Fields;
 }
 

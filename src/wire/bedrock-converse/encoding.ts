@@ -2,7 +2,7 @@ import type { ModelTarget } from "../canonical/model/format.ts";
 import type { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import type { ModelFamily } from "./model-family.ts";
 
-/** What the encoders of one request share. */
+/** The state that the encoders of one request share. */
 export interface BedrockEncoding {
   readonly target: ModelTarget;
   readonly family: ModelFamily;

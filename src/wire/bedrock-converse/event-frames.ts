@@ -15,7 +15,7 @@ export interface Frame {
 interface FramesRead {
   /** The frames that the piece completes. */
   readonly complete: readonly Frame[];
-  /** Why the bytes that follow are not a frame, after which nothing can be read; null while they may be one. */
+  /** The reason why the next bytes are not a frame; null while they may be one. Nothing can be read afterwards. */
   readonly problem: string | null;
 }
 
@@ -28,7 +28,7 @@ const MIN_FRAME_BYTES = PRELUDE_BYTES + CRC_BYTES;
 
 /** Splits a stream into frames. Fails for a frame of more than `maxFrameBytes` as soon as it has read its length. */
 export class FrameSplitter {
-  /** The pieces of an incomplete frame. They are joined once all of it has come, so that a frame costs its length once. */
+  /** The pieces of an incomplete frame. They are joined when the frame is complete, so that it takes linear time. */
   private held: string[] = [];
   private heldBytes = 0;
   private needed = PRELUDE_BYTES;

@@ -7,7 +7,7 @@ import { forcesTool } from "./encode-tools.ts";
 import type { BedrockEncoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";
 
-/** How a model is asked to reason. */
+/** The fields that request reasoning from a model. */
 export interface ReasoningPlan {
   /** Fields of the model's own API. */
   readonly modelFields: Fields;

@@ -21,7 +21,7 @@ export function createReader(): AnswerReader {
 interface OpenPart {
   readonly at: number;
   readonly kind: Part["kind"];
-  /** Of a tool call: whether arguments have come. */
+  /** For a tool call: whether arguments have arrived. */
   hasArguments: boolean;
 }
 

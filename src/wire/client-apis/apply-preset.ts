@@ -27,7 +27,7 @@ export interface PresetSettings {
 
 const SHAPE = allFields({ messages: items(LEAF), system: items(LEAF) });
 
-/** What is applied to a request: settings, and the model in place of the requested one; null for the requested one. */
+/** The settings to apply to a request, and the model that replaces the requested one; null to keep the requested one. */
 interface AppliedSettings {
   readonly settings: PresetSettings;
   readonly model: string | null;

@@ -15,7 +15,7 @@ import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request
 import {
   decodeReasoningParameters,
   encodeReasoningParameters,
-  mustRespell,
+  needsRespelling,
 } from "../openai-chat/translate/request/reasoning-parameters.ts";
 import { LOST_REASONING, listRejectedFields } from "./fit/apply-provider.ts";
 import type { OwnFit } from "./hub/forward-fit.ts";
@@ -94,7 +94,7 @@ function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget
     reasoning: parseMember(text, root, "reasoning"),
     reasoning_effort: parseMember(text, root, "reasoning_effort"),
   };
-  if (!mustRespell(raw, model)) return null;
+  if (!needsRespelling(raw, model)) return null;
   const warnings: Warning[] = [];
   const { reasoning } = decodeReasoningParameters(raw);
   // The vendor's own field takes precedence over the object.

@@ -13,7 +13,7 @@ export interface ClientApiDeclaration {
   readonly name: ClientApi;
   /** Who may call it: also callers without a key (`open_inference`), or only those with one. */
   readonly access: "open_inference" | "inference";
-  /** What calls models: the usual operation first. */
+  /** The operations that call models, the usual one first. */
   readonly operations: readonly [ApiOperation, ...ApiOperation[]];
   /** Its body is a form (`multipart/form-data`) instead of JSON. */
   readonly takesForm?: true;
@@ -48,7 +48,7 @@ export interface ApiOperation {
   readonly readBody?: (body: Buffer, target: SentTarget) => Buffer;
 }
 
-/** What a client sent besides the body. */
+/** The parts of a client's request besides the body. */
 export interface SentTarget {
   /** The parameters of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
@@ -66,7 +66,7 @@ export interface CountOperation extends ApiOperation {
 /** Parses a request. `rename` resolves the operator's aliases of model ids. @throws GatewayError `invalid_request` and others. */
 type ParseRequest = (body: Buffer, rename: (id: string) => string, headers?: ReadHeader) => InferenceRequest;
 
-/** What an error response says of its request. */
+/** The facts about a request in its error response. */
 interface ErrorContext {
   readonly requestId: string;
   /** The HTTP status. */

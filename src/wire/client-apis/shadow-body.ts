@@ -1,7 +1,7 @@
 import { allFields, LEAF, memberOf, scanJson } from "../../base/json/scan.ts";
 import { applySplices, removeMembers } from "../../base/json/splice.ts";
 
-/** What would lead a copy of a request elsewhere than to its model, or count it for what its caller does. */
+/** Fields that would route a copy of a request to another model, or count it in the caller's usage. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["models", "preset", "provider", "tags"]);
 
 /** Returns a copy of a request's body for another model, without fallbacks, provider preferences and tags. The body must have been parsed. */

@@ -6,9 +6,9 @@ export function completeArguments(text: string): string {
 
 /** Holds back arguments that come in pieces until it is certain that there are some. */
 export interface ArgumentsHold {
-  /** Adds a piece; returns what can be passed on, or "". */
+  /** Adds a piece. Returns the text that can be sent now, or "". */
   push(piece: string): string;
-  /** Returns the rest as complete arguments; "" if all has been passed on. */
+  /** Returns the rest, which completes the arguments; "" if everything was sent. */
   end(): string;
 }
 

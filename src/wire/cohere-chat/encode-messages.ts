@@ -11,7 +11,7 @@ import type {
 import type { Message } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 
-/** What the encoding of messages depends on. */
+/** The properties of a model that decide how messages are encoded. */
 interface MessageRules {
   /** Whether the model thinks and takes its thoughts as content; other models plan their tool calls. */
   readonly thinks: boolean;
@@ -82,7 +82,7 @@ function encodeInputPart(part: Part, field: string, encoding: Encoding): Fields[
     case "file":
       return [encodeMedia(part, field)];
     default:
-      return leaveOut(part, field, encoding);
+      return warnOmitted(part, field, encoding);
   }
 }
 
@@ -94,7 +94,7 @@ function encodeAssistant(message: Message, at: number, encoding: Encoding): Fiel
     const field = `messages[${at}].content[${index}]`;
     if (part.kind === "tool-call") return [];
     if (part.kind === "text" || part.kind === "refusal") return encodeText(part.text);
-    if (part.kind !== "reasoning") return leaveOut(part, field, encoding);
+    if (part.kind !== "reasoning") return warnOmitted(part, field, encoding);
     if (isOwn(part) && encoding.thinks) return [{ type: "thinking", thinking: part.text }];
     if (!isOwn(part) || !hasPlan) encoding.onOmittedReasoning();
     return [];
@@ -133,7 +133,7 @@ function encodeResult(part: ToolResultPart, field: string, encoding: Encoding): 
     const document = inner.kind === "file" ? readDocument(inner) : null;
     if (document !== null) return [document];
     if (inner.kind === "file" || inner.kind === "audio" || inner.kind === "video") encodeMedia(inner, place);
-    leaveOut(inner, place, encoding);
+    warnOmitted(inner, place, encoding);
     return [];
   });
   const isImagesOnly = texts.length === 0 && part.content.some(({ kind }) => kind === "image");
@@ -170,7 +170,7 @@ function readDocument({ kind, source }: MediaPart): string | null {
   return Buffer.from(source.data, "base64").toString("utf8");
 }
 
-function leaveOut(part: Part, field: string, { warn }: Encoding): [] {
+function warnOmitted(part: Part, field: string, { warn }: Encoding): [] {
   const what = part.kind === "native" ? part.type : part.kind;
   warn(field, `The ${what} was left out: this model's provider does not support it here.`);
   return [];

@@ -42,7 +42,7 @@ function isOffered(tool: Tool, allowed: ReadonlySet<string> | null): boolean {
   return allowed === null || (tool.kind !== "native" && allowed.has(tool.name));
 }
 
-/** What the encoders of all tools share. */
+/** The state that the encoders of all tools share. */
 interface Encoding {
   readonly isStrict: boolean;
   readonly schemas: SchemaLowerer;

@@ -1,7 +1,4 @@
-/**
- * The parameters of the chat API that decide what a model answers. Without one of them the answer is another one than was asked for; without
- * a hint for a cache, a mark or the id of a user it is the same.
- */
+/** The parameters of the chat API that affect the content of the answer. Cache hints, marks and user ids do not. */
 export const ANSWER_PARAMETERS: ReadonlySet<string> = new Set([
   "frequency_penalty",
   "logit_bias",

@@ -1,9 +1,9 @@
 import { type JsonNode, memberOf, tryStringOf } from "../../base/json/scan.ts";
 
-/** Which texts a model rejects: `none` is taken without a visible character, or `spaces` are and empty ones are not. */
+/** The blank texts that a model accepts: `none`, or `spaces` but no empty texts. */
 export type BlankTexts = "none" | "spaces";
 
-/** Whether a text has nothing for a model that rejects such texts. */
+/** Returns whether a text is blank for a model that rejects such texts. */
 export function isBlank(text: string, rejected: BlankTexts): boolean {
   return text === "" || (rejected === "none" && text.trim() === "");
 }

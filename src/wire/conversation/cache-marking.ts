@@ -1,8 +1,8 @@
 /** Where the gateway marks a prompt for the vendor's cache, if the client marked nothing. */
 export interface CacheMarking {
-  /** The end of what requests of one kind share: the instructions, or the tools where there are none. */
+  /** Whether to mark the end of the prefix that requests of one kind share: the instructions, or else the tools. */
   readonly shared: boolean;
-  /** The end of the latest turns. */
+  /** Whether to mark the end of the latest turns. */
   readonly turns: boolean;
 }
 
@@ -10,24 +10,25 @@ export interface CacheMarking {
 export interface MarkedCache {
   /** Prompts below this number of tokens are not cached. */
   readonly minTokens: number;
-  /** The vendor documents that its cache keeps to zero data retention. */
+  /** Whether the vendor documents that its cache complies with zero data retention. */
   readonly keepsZeroRetention: boolean;
 }
 
-/** What decides whether marks in a prompt pay. */
+/** The facts that decide whether marks in a prompt are worth their cost. */
 export interface CacheableShape {
-  /** The client marked something itself, or says that it does. */
+  /** Whether the client set marks itself, or says that it does. */
   readonly hasMarks: boolean;
   /** How often the model has answered in the conversation. */
   readonly answers: number;
   /** Bytes of instructions and tools, which requests of one kind share. */
   readonly sharedBytes: number;
-  /** Bytes of what comes behind the last answer. */
+  /** Bytes after the last answer. */
   readonly newBytes: number;
 }
 
 /**
- * The most cache marks that a request may have, in the formats that have them (https://platform.claude.com/docs/en/build-with-claude/prompt-caching,
+ * Maximum number of cache marks of a request, in the formats that have them
+ * (https://platform.claude.com/docs/en/build-with-claude/prompt-caching,
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, 2026-11-28).
  */
 export const MAX_CACHE_MARKS = 4;
@@ -55,8 +56,8 @@ export interface MarkedBlock {
 }
 
 /**
- * Returns the blocks at which the turns of a conversation are marked: the last one, and further ones in what is new since the request
- * before. Answers that the client began itself, at the end, are not marked, because they change.
+ * Returns the blocks at which the turns of a conversation are marked: the last block, and further blocks in the part that is new since the
+ * previous request. A prefill at the end is not marked, because it changes.
  */
 export function placeTurnMarks(messages: readonly MarkableMessage[]): readonly MarkedBlock[] {
   const end = messages.findLastIndex(({ isAssistant }) => !isAssistant) + 1;
@@ -74,7 +75,7 @@ export function placeTurnMarks(messages: readonly MarkableMessage[]): readonly M
   return [...marked, places[last] as MarkedBlock].map(({ message, block }) => ({ message, block }));
 }
 
-/** Returns how many blocks the request before had, which ended before the last answer. */
+/** Returns the number of blocks of the previous request, which ended before the last answer. */
 function countSentBlocks(messages: readonly MarkableMessage[], end: number): number {
   let answer = messages.findLastIndex(({ isAssistant }, at) => isAssistant && at < end);
   while (answer > 0 && messages[answer - 1]?.isAssistant === true) answer -= 1;

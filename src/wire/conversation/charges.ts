@@ -21,7 +21,7 @@ import {
   type UnitCounts,
 } from "./usage.ts";
 
-/** What a request may be charged for besides its tokens, as far as the request shows it. */
+/** The possible charges of a request besides its tokens, as far as the request shows them. */
 export interface RequestCharges extends RequestMedia {
   /** Null if the vendor may not search the web. */
   readonly search: SearchParameters | null;
@@ -31,9 +31,12 @@ export interface RequestCharges extends RequestMedia {
   readonly advisors: readonly AdvisorRequest[];
   /** Values that may change the price of the whole request, by field; absent: none. */
   readonly modes?: ServedModes | undefined;
-  /** Services that some provider charges for apart: fields, entries of fields (`plugins.web`) and tools (`tools.web_search`). Absent: none. */
+  /**
+   * Services for which some provider charges separately: fields, entries of fields (`plugins.web`) and tools (`tools.web_search`). Absent:
+   * none.
+   */
   readonly services?: readonly string[] | undefined;
-  /** The most units that are not tokens, and the most searches of a rerank request; absent: none. */
+  /** Maximum units that are not tokens, and maximum searches of a rerank request; absent if there are none. */
   readonly units?: UnitCounts & { readonly searches?: number };
 }
 
@@ -105,11 +108,11 @@ const CLIENT_TOOL =
   /^(?:function$|custom$|namespace$|bash_|text_editor_|computer|memory_|local_shell|apply_patch)/;
 /** Fields that enable searching without a tool: OpenAI's and Perplexity's, and xAI's. */
 const SEARCH_FIELDS = ["web_search_options", "search_parameters"] as const;
-/** The one of OpenRouter's plugins that searches. */
+/** The id of OpenRouter's search plugin. */
 const SEARCH_PLUGIN = "web";
 const MODE_FIELDS = ["service_tier", "speed", "inference_geo"] as const;
 
-/** The members that the shape of a request has for its charges, besides `tools`. */
+/** The members of a request's shape that decide its charges, besides `tools`. */
 export const CHARGED_MEMBERS = {
   web_search_options: LEAF,
   search_parameters: LEAF,

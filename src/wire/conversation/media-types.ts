@@ -1,7 +1,7 @@
 import { type JsonNode, tryStringOf } from "../../base/json/scan.ts";
 import type { Splice } from "../../base/json/splice.ts";
 
-/** Names that vendors reject, for the registered ones (https://www.iana.org/assignments/media-types, 2026-11-28). */
+/** Registered media types by unregistered names, which vendors reject (https://www.iana.org/assignments/media-types, 2026-11-28). */
 const REGISTERED: Readonly<Record<string, string>> = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
@@ -10,7 +10,7 @@ const REGISTERED: Readonly<Record<string, string>> = {
 
 /** The beginning of a `data:` URL in base64, whose slash may be escaped. */
 const HEAD = /^\s*data:\s*([\w.+-]+)\\?\/([\w.+-]+)\s*(?:;[^,;]*)*?;\s*base64\s*,/i;
-/** The longest beginning that is looked at, in characters. */
+/** Maximum length of the beginning that is examined. Characters. */
 const MAX_HEAD_CHARS = 200;
 
 /** Returns a media type as vendors compare it: registered, in lower case, without parameters. */

@@ -1,4 +1,4 @@
-/** What a request uses that not every deployment of its model supports. */
+/** The features and parameters of a request that not every deployment of its model supports. */
 export interface RequestNeeds {
   /** Input modalities other than text, and `tools`: a deployment without one of them cannot serve the request. */
   readonly features: readonly string[];

@@ -1,25 +1,28 @@
 import type { Scalar } from "./request-profile.ts";
 import type { Warning } from "./warning.ts";
 
-/** What an endpoint takes of one parameter. Without a rule it takes every value. */
+/** The values of one parameter that an endpoint accepts. Without a rule, it accepts every value. */
 export interface ParameterRule {
-  /** The only values that it takes; none: it does not take the parameter at all. Another value is left out. Beside `notWith`: values that it always takes. */
+  /**
+   * The only accepted values; other values are omitted. An empty list means that the parameter is not accepted. In a rule with `notWith`:
+   * values that are always accepted.
+   */
   readonly values?: readonly Scalar[];
   /** A number below it is raised to it. */
   readonly min?: number;
   /** A number above it is lowered to it. */
   readonly max?: number;
-  /** It takes only a list of texts: a single text is sent as a list. */
+  /** True if only a list of texts is accepted. A single text is then sent as a list. */
   readonly list?: true;
   /** The rule applies only while the model reasons. */
   readonly whileReasoning?: true;
-  /** The parameter is left out beside this one; `values`: only beside these values of it. */
+  /** The parameter is omitted if the request also has this one (or one of these values of it). */
   readonly notWith?: { readonly parameter: string; readonly values?: readonly Scalar[] };
-  /** The rule is no fact of the catalog: the provider refused the parameter. */
+  /** True if the rule was learned from a refusal of the provider and is not in the catalog. */
   readonly isLearned?: true;
 }
 
-/** What an endpoint takes of the parameters of a request, by the names of the chat API. */
+/** The rules of an endpoint for request parameters, by the names of the chat API. */
 export interface ParameterRules {
   readonly rules: ReadonlyMap<string, ParameterRule>;
   /** Whether the model reasons if the request does not say. */
@@ -31,7 +34,7 @@ export interface ParameterView {
   readonly count: number;
   /** The name of the chat API. */
   parameterAt(at: number): string;
-  /** The name by which warnings call it. */
+  /** The name that warnings use. */
   fieldAt(at: number): string;
   /** Undefined if it cannot be read. */
   valueAt(at: number): unknown;
@@ -46,13 +49,13 @@ interface ParameterChange {
 
 type ChangedValue = number | readonly string[] | undefined;
 
-/** What an endpoint does not take of a request. */
+/** The changes to a request for an endpoint, and warnings about them. */
 export interface ParameterReview {
   readonly changes: readonly ParameterChange[];
   readonly warnings: readonly Warning[];
 }
 
-/** The review of most requests: the endpoint takes all of their parameters. */
+/** The usual review: the endpoint accepts all parameters. */
 export const ALL_TAKEN: ParameterReview = { changes: [], warnings: [] };
 
 /** Decides which parameters of a request are left out or limited for an endpoint, and names them. Pure. */
@@ -66,13 +69,14 @@ export function reviewParameters(rules: ParameterRules, view: ParameterView): Pa
     const value = change(rule, given);
     review ??= { changes: [], warnings: [] };
     review.changes.push({ at, value });
-    // Null asks for nothing, and a list of one text for the same as the text.
-    if (given !== null && !Array.isArray(value)) review.warnings.push(warnOf(view.fieldAt(at), rule, value));
+    // Null has no effect, and a list of one text means the same as the text.
+    if (given !== null && !Array.isArray(value))
+      review.warnings.push(createWarning(view.fieldAt(at), rule, value));
   }
   return review ?? ALL_TAKEN;
 }
 
-/** Whether a value is taken, whatever the rest of the request says. */
+/** Returns whether a value is accepted regardless of the other parameters. */
 function isTaken({ values, min, max, list, notWith }: ParameterRule, given: unknown): boolean {
   if (list === true) return typeof given !== "string";
   if (notWith !== undefined) return given === null || values?.includes(given as Scalar) === true;
@@ -81,15 +85,15 @@ function isTaken({ values, min, max, list, notWith }: ParameterRule, given: unkn
 }
 
 function applies(rule: ParameterRule, rules: ParameterRules, view: ParameterView): boolean {
-  if (rule.whileReasoning === true && !reasons(rules, view)) return false;
+  if (rule.whileReasoning === true && !willReason(rules, view)) return false;
   if (rule.notWith === undefined) return true;
   const { parameter, values } = rule.notWith;
   const other = readParameter(view, parameter) ?? null;
   return other !== null && (values === undefined || values.includes(other as Scalar));
 }
 
-/** Whether the model reasons: the request says so, or says nothing and the model does by default. */
-function reasons({ reasonsByDefault }: ParameterRules, view: ParameterView): boolean {
+/** Returns whether the model reasons: because of the request or, if the request does not say, by default. */
+function willReason({ reasonsByDefault }: ParameterRules, view: ParameterView): boolean {
   const object = readParameter(view, "reasoning") as
     | { effort?: unknown; enabled?: unknown }
     | null
@@ -114,7 +118,7 @@ function limitNumber(given: number, min = Number.NEGATIVE_INFINITY, max = Number
   return Math.min(Math.max(given, min), max);
 }
 
-function warnOf(field: string, rule: ParameterRule, value: ChangedValue): Warning {
+function createWarning(field: string, rule: ParameterRule, value: ChangedValue): Warning {
   return rule.isLearned === true
     ? { field, message: "It was left out because the provider refused it.", isLearned: true }
     : { field, message: describeChange(rule, value) };

@@ -52,7 +52,7 @@ export interface RoutingParameters {
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
-  /** The name of a preset; null where the request names none. */
+  /** The name of a preset; null if the request names none. */
   readonly preset: string | null;
 }
 

@@ -2,13 +2,13 @@ import type { JsonNode } from "../../base/json/scan.ts";
 
 /** The nodes of a prompt's text in its body. */
 export interface PromptNodes {
-  /** Texts that every vendor gives to its model unchanged. */
+  /** Texts that every vendor passes to its model unchanged. */
   readonly texts: readonly JsonNode[];
-  /** Bytes of what vendors rewrite, shorten or omit: tools, and the reasoning of earlier turns. */
+  /** Bytes of the parts that vendors rewrite, shorten or omit: tools, and the reasoning of earlier turns. */
   readonly otherBytes: number;
-  /** It may have images, files, audio or video. */
+  /** Whether it may contain images, files, audio or video. */
   readonly mayHaveMedia: boolean;
-  /** It has tools or a schema of the answer, to which vendors add instructions of their own. */
+  /** Whether it has tools or a schema of the answer. Vendors add their own instructions for these. */
   readonly hasSchemas: boolean;
 }
 
@@ -24,7 +24,7 @@ export function sliceTexts(body: Buffer, { texts }: PromptNodes): Uint8Array[] {
   return texts.filter(({ kind }) => kind === "string").map(({ start, end }) => body.subarray(start, end));
 }
 
-/** Returns the bytes of a value; 0 where there is none. */
+/** Returns the bytes of a value; 0 if there is none. */
 export function sizeOf(node: JsonNode | undefined): number {
   return node === undefined ? 0 : node.end - node.start;
 }

@@ -9,7 +9,7 @@ export type Scalar = string | number | boolean | null;
 /** Which values of a field reach a provider. `passes`: any value. `costs`: none. */
 export type FieldRule = "passes" | "costs" | ValueRule;
 
-/** Rules by name. A map, because it is asked for each field of each request. */
+/** Rules by name. A map, because each field of each request is looked up. */
 export type FieldRules = ReadonlyMap<string, FieldRule>;
 
 /** Rules for parts of a field's value. A value that no member of the rule describes costs. */
@@ -36,13 +36,13 @@ export interface RequestProfile {
   readonly tools: FieldRules;
   /** The rule for fields without one. */
   readonly others: "passes" | "costs";
-  /** What is added to a list in requests with files, whose reading would cost otherwise. */
+  /** The entry that is added to a list in requests with files, so that reading the files costs nothing. */
   readonly forFiles?: AddedEntry | undefined;
-  /** Completes the warnings about what is left out: why it is. */
+  /** The reason for the omission, which completes the warnings. */
   readonly reason: string;
 }
 
-/** An entry that a list of the request gets, unless it has one of the same type. */
+/** An entry that is added to a list of the request, unless the list has one of the same type. */
 interface AddedEntry {
   readonly field: string;
   /** The member that names the type of an entry. */
@@ -50,7 +50,7 @@ interface AddedEntry {
   readonly entry: Fields;
 }
 
-/** A request's body, as far as a review reads it. Values are parsed only if a rule depends on them. */
+/** The parts of a request's body that a review reads. Values are parsed only if a rule depends on them. */
 export interface RequestView {
   readonly members: readonly { readonly key: string }[];
   /** Returns the value of the member at a position. */
@@ -63,7 +63,7 @@ export interface RequestView {
   hasFiles(): boolean;
 }
 
-/** What is left out of a request, or changed, because it may cost. */
+/** The parts of a request that are omitted or changed because they may cost. */
 export interface ProfileReview {
   readonly removed: ReadonlySet<string>;
   /** Members that get another value, or are added. */
@@ -75,7 +75,7 @@ export interface ProfileReview {
 
 const NONE: ReadonlySet<never> = new Set();
 
-/** The review of a request of which nothing is left out, as usual. */
+/** The usual review: nothing is omitted. */
 export const NOTHING_LEFT_OUT: ProfileReview = {
   removed: NONE,
   replaced: new Map(),
@@ -84,7 +84,7 @@ export const NOTHING_LEFT_OUT: ProfileReview = {
 };
 
 /**
- * Decides what of a request is left out for an endpoint. Pure. `skipped` are fields that do not reach the provider anyway.
+ * Decides which parts of a request are omitted for an endpoint. Pure. `skipped` are fields that do not reach the provider anyway.
  * @throws GatewayError `invalid_request` if `tool_choice` requires a tool that is left out.
  */
 export function reviewRequest(
@@ -100,7 +100,7 @@ export function reviewRequest(
   return review.isEmpty ? NOTHING_LEFT_OUT : review;
 }
 
-/** Whether anything may have to be left out or added, which is rare. Allocates nothing. */
+/** Returns whether anything may have to be omitted or added, which is rare. Allocates nothing. */
 function needsReview(profile: RequestProfile, view: RequestView, skipped: ReadonlySet<string>): boolean {
   for (const { key } of view.members) if (ruleForField(profile, key, skipped) !== "passes") return true;
   return mayHaveCostlyTools(profile, view) || (profile.forFiles !== undefined && view.hasFiles());
@@ -129,7 +129,7 @@ function ruleForTool(rules: FieldRules, type: string): FieldRule {
   return "costs";
 }
 
-/** What is left of a value. */
+/** The rest of a value after costly parts are omitted. */
 interface Kept {
   readonly isWhole: boolean;
   /** Undefined if nothing is left. */
@@ -139,7 +139,7 @@ interface Kept {
 const WHOLE: Kept = { isWhole: true, value: undefined };
 const NOTHING: Kept = { isWhole: false, value: undefined };
 
-/** Values that ask for nothing pass, whatever the field. */
+/** Keeps values without effect, in any field. */
 function keepIfEmpty(value: unknown): Kept {
   if (value === null || value === false) return WHOLE;
   return Array.isArray(value) && value.length === 0 ? WHOLE : NOTHING;
@@ -177,7 +177,10 @@ function keepMembers({ members, needs = NO_NAMES }: ValueRule, fields: Fields): 
   return left.length === 0 ? NOTHING : { isWhole: false, value: Object.fromEntries(left) };
 }
 
-/** An element of which a part costs is left out whole: without that part it would mean something else. */
+/**
+ * Keeps the elements without costly parts. An element with a costly part is omitted as a whole, because without that part it would have
+ * another meaning.
+ */
 function keepItems({ items }: ValueRule, elements: readonly unknown[]): Kept {
   if (items === undefined) return keepIfEmpty(elements);
   const left = elements.filter((element) => {
@@ -207,17 +210,17 @@ class MutableReview implements ProfileReview {
     for (const [at, { key: name }] of view.members.entries()) {
       const rule = ruleForField(this.profile, name, skipped);
       const kept = rule === "passes" || name === "tools" ? WHOLE : keep(rule, view.valueAt(at));
-      if (!kept.isWhole) this.leaveOut(name, kept.value);
+      if (!kept.isWhole) this.omitField(name, kept.value);
     }
   }
 
-  private leaveOut(field: string, left: unknown): void {
+  private omitField(field: string, left: unknown): void {
     if (left === undefined) this.removed.add(field);
     else this.replaced.set(field, left);
     this.warn(field, left === undefined ? "it was left out" : "a part of it was left out");
   }
 
-  /** Adds an entry to a list of which nothing that is left has its type. */
+  /** Adds an entry to a list, if no remaining entry has its type. */
   addEntry({ field, key, entry }: AddedEntry, view: RequestView): void {
     const list = this.removed.has(field) ? [] : asList(this.replaced.get(field) ?? memberValue(view, field));
     if (list.some((one) => asFields(one)?.[key] === entry[key])) return;
@@ -310,5 +313,5 @@ export function rejectChoice(lost: readonly string[]): never {
 
 const NAMED_TOOLS = 5;
 const NAMED_CHARS = 64;
-/** The most warnings of one review: a body may have thousands of fields. */
+/** Maximum number of warnings of one review: a body may have thousands of fields. */
 const MAX_WARNINGS = 50;

@@ -18,7 +18,7 @@ export interface ScannedRequest extends RoutingParameters {
   readonly nodes: number;
   readonly model: string;
   readonly stream: boolean;
-  /** The maximum number of tokens per answer; null where the client sets none. */
+  /** The maximum number of tokens per answer; null if the client sets none. */
   readonly maxTokens: number | null;
   readonly outline: RequestOutline;
   /** Bytes of text in the conversation without media; the upper bound of the prompt's tokens is computed from it. */

@@ -2,9 +2,9 @@ import { decodeUtf8, type JsonNode, tryStringOf } from "../../base/json/scan.ts"
 import { RunningHash, sha256 } from "../../base/secrets/hash.ts";
 
 /**
- * A conversation as a client sent it, reduced to what tells it from others: instructions, roles, contents, calls and results. What
- * clients change from turn to turn is left out: the reasoning of earlier turns, cache marks, item ids, and whether a text is a
- * string or a list of one part.
+ * A conversation as a client sent it, reduced to the parts that identify it: instructions, roles, contents, calls and results. Parts that
+ * clients change from turn to turn are omitted: the reasoning of earlier turns, cache marks, item ids, and whether a text is a string or a
+ * list of one part.
  */
 export interface SentConversation {
   /** A hash of all of it. */
@@ -24,7 +24,7 @@ export interface SentTurn {
 
 interface SentCall {
   readonly id: string;
-  /** What `identifyCall` returns for the call. */
+  /** The result of `identifyCall` for the call. */
   readonly key: string;
 }
 
@@ -60,7 +60,7 @@ function sortMembers(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, member]) => [key, sortMembers(member)]));
 }
 
-/** A call whose arguments are read when they are first asked for: most turns are not stored. */
+/** A call whose arguments are read on first use, because most turns are not stored. */
 class LazyCall implements SentCall {
   private identity: string | null = null;
 
@@ -103,13 +103,13 @@ function readArguments(text: string, node: JsonNode | undefined): string {
     : decodeUtf8(text.slice(node.start, node.end));
 }
 
-/** What a value in a conversation is. Bytes that JSON does not contain outside of strings, where they would be escaped. */
+/** Bytes that mark the kind of each value in the hash. JSON never contains them: in strings they are escaped. */
 const MARKS = { message: 1, text: 2, part: 3, call: 4, member: 5, end: 6 } as const;
 
 /** Members that clients move from message to message, or that only repeat what a vendor said of its own answer. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["cache_control", "extra_content", "annotations", "logprobs"]);
 
-/** Hashes a conversation value by value, and keeps what its hash was before each turn of the model. */
+/** Hashes a conversation value by value, and keeps the hash before each turn of the model. */
 export class ConversationReader {
   private readonly found: SentTurn[] = [];
   private readonly hash = new RunningHash();
@@ -201,7 +201,7 @@ export class ConversationReader {
 const SCRATCH_BYTES = 64 * 1024;
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
-/** Whether a part has a text and nothing else that counts, so that it stands for its text alone. */
+/** Returns whether a part contains only a text, apart from members that are not hashed. It is then hashed like a plain text. */
 export function isPlainText({ members }: JsonNode): boolean {
   for (const { key, kind } of members ?? [])
     if (key !== "type" && key !== "text" && kind !== "null" && !LEFT_OUT.has(key)) return false;

@@ -23,7 +23,7 @@ export const STORING_FIELDS: readonly string[] = [
   "caching",
 ];
 
-/** What of a request decides which of the fields count. */
+/** The facts of a request that decide which fields ask for storage. */
 export interface RetentionFacts {
   /** It makes images. */
   readonly isImages: boolean;
@@ -47,7 +47,7 @@ export interface StoredReference {
   readonly message: string;
 }
 
-/** Without any of these, or an escape in which they may be written, nothing refers to stored data. */
+/** Substrings of every reference to stored data, or of an escape that may spell one. */
 const HINTS = ["file_id", "container", "code_", "file_search", "collections_search", "\\u00"];
 
 /** Tools that keep files or containers at the vendor. */
@@ -56,7 +56,7 @@ const STORING_TOOL = /^(code_interpreter|code_execution\w*|file_search|collectio
 /** Members with texts of their own, in which nothing refers to the vendor's data. */
 const NOT_READ: ReadonlySet<string> = new Set(["input", "arguments", "output", "text", "thinking"]);
 
-/** Finds what in a body refers to files or containers at a vendor; null if nothing does. */
+/** Finds the part of a body that refers to files or containers at a vendor; null if there is none. */
 export function findStoredReference(bytes: Buffer): StoredReference | null {
   if (!HINTS.some((hint) => bytes.includes(hint))) return null;
   const body = tryParse(bytes.toString("utf8"));

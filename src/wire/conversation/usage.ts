@@ -24,7 +24,7 @@ export interface TokenUsage {
   readonly images: number;
   /** Web searches of the vendor: searches, queries or sources, whichever it charges. */
   readonly searches: number;
-  /** The search context size; null where unknown. */
+  /** The search context size; null if unknown. */
   readonly searchContext: SearchContext | null;
   /** The gateway counted, because the vendor sent no or invalid counters. */
   readonly estimated: boolean;

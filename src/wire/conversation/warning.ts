@@ -2,10 +2,13 @@
 export interface Warning {
   /** The field in the client's terms where known: `logit_bias`, `messages[3].content[1]`. */
   readonly field: string;
-  /** What was done about it, as a sentence. */
+  /** The consequence, as a sentence. */
   readonly message: string;
-  /** The meaning of the request changes without it. Among the formats of an endpoint, one that can express it is preferred. */
+  /** True if the loss changes the meaning of the request. Formats of an endpoint without this loss are then preferred. */
   readonly isGrave?: true;
-  /** It follows from what a provider refused lately, and does not count in the choice of the format: a conversation keeps its format. */
+  /**
+   * True if the warning follows from a recent refusal of a provider. It does not affect the choice of the format, so that a conversation
+   * keeps its format.
+   */
   readonly isLearned?: true;
 }

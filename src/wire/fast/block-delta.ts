@@ -38,7 +38,7 @@ export function beginsDelta(text: string, start: number): boolean {
   return text.startsWith(DELTA_HEAD, start);
 }
 
-/** What a delta adds to an answer. */
+/** The content that a delta adds to an answer. */
 export interface DeltaSize {
   /** Bytes of its text, escaped as in the JSON. */
   readonly size: number;

@@ -17,7 +17,7 @@ export type TextField = "content" | "reasoning_content" | "reasoning" | "argumen
 
 /** An event of the vendor that is an example of those to copy. */
 interface ExampleEvent {
-  /** What precedes the data in its line. */
+  /** The text before the data in its line. */
   readonly prefix: string;
   /** Bytes as Latin-1. */
   readonly data: string;
@@ -40,7 +40,7 @@ interface TemplateParts {
   /** The client's event after the text, up to the same text again or to its padding. */
   readonly afterText: readonly Buffer[];
   /**
-   * The bytes after the padding, in the vendor's event (`end`) and in the client's (`rest`); null where there is no padding. OpenAI
+   * The bytes after the padding, in the vendor's event (`end`) and in the client's (`rest`); null if there is no padding. OpenAI
    * pads with `obfuscation`.
    */
   readonly padding: { readonly end: Buffer; readonly rest: Buffer } | null;
@@ -93,7 +93,7 @@ export class ChunkTemplate {
     if (!isAt(source, from, head)) return null;
     const textStart = from + head.length;
     const textEnd = findBodyEnd(source, textStart);
-    // An event with an empty text is not passed on, but its other fields may be.
+    // An event with an empty text is not sent, but its other fields may be.
     if (textEnd <= textStart || !isAt(source, textEnd, tail)) return null;
     const paddingStart = textEnd + tail.length;
     const paddingEnd = padding === null ? paddingStart : findPlainEnd(source, paddingStart);

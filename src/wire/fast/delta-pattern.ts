@@ -21,7 +21,7 @@ interface CopiedDelta {
   readonly escaped: string;
 }
 
-/** What the delta events of one text have in common. They are most of a stream. */
+/** The pattern that the delta events of one text share. Most events of a stream are such deltas. */
 export class DeltaPattern {
   private constructor(
     private readonly begin: string,
@@ -29,7 +29,7 @@ export class DeltaPattern {
     /** The members that give the indexes of the text in the output. */
     private readonly indexes: readonly string[],
     private readonly hasLogprobs: boolean,
-    /** What is added to each event before its last brace. */
+    /** The text that is added to each event before its last brace. */
     private readonly added: string,
   ) {}
 
@@ -101,7 +101,7 @@ function endOf(event: string, mark: string): number {
   return at < 0 ? -1 : at + mark.length;
 }
 
-/** The most digits that a sequence number may have. */
+/** Maximum digits of a sequence number. */
 const MAX_DIGITS = 15;
 
 /** Returns the number whose digits begin at `at`; null if there are none, or too many. */

@@ -13,8 +13,8 @@ interface ShortenedJson {
   /** The JSON with placeholders, bytes as Latin-1. */
   readonly text: string;
   /**
-   * Prints what was made of it, with the original strings in place of the placeholders; it shares their bytes. Returns null if a
-   * placeholder was printed into JSON within a JSON string, where the original would need a second escaping.
+   * Prints the body that was made from the shortened one, with the original strings in place of the placeholders. The result shares their
+   * bytes. Returns null if a placeholder was printed into JSON within a JSON string, where the original would need a second escaping.
    */
   print(body: Fields): ComposedBytes | null;
 }
@@ -88,7 +88,7 @@ const SPACE = 32;
 const DELETE = 127;
 
 /**
- * Replaces the placeholders in printed JSON by the strings they stand for. Returns null where a mark is not that of a placeholder, or
+ * Replaces the placeholders in printed JSON by the strings they stand for. Returns null if a mark is not that of a placeholder, or
  * stands in JSON within a string.
  */
 function restore(printed: string, strings: readonly JsonNode[]): readonly (ByteRange | string)[] | null {

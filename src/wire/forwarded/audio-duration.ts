@@ -159,7 +159,7 @@ function findMp3Frame(file: Buffer): Mp3Frame | null {
   return null;
 }
 
-/** Returns the end of an ID3v2 tag, whose size has seven bits in each byte; 0 where there is none. */
+/** Returns the end of an ID3v2 tag, whose size has seven bits in each byte; 0 if there is none. */
 function skipTag(file: Buffer): number {
   if (!isAt(file, 0, "ID3") || file.length < 10) return 0;
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (file.readUInt8(at) & 0x7f), 0);

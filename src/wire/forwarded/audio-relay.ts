@@ -28,7 +28,7 @@ export class AudioRelay implements AnswerRelay {
   private bytes = 0;
   private hasEnded = false;
 
-  /** `estimate` returns the usage for a duration in seconds; null: as long as the text suggests. */
+  /** `estimate` returns the usage for a duration in seconds. For null, it derives the duration from the text. */
   constructor(
     contentType: string | null,
     private readonly estimate: (seconds: number | null) => TokenUsage,

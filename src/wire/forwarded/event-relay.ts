@@ -64,7 +64,10 @@ export class EventRelay implements AnswerRelay {
     return this.rules.readUsage(this.usages);
   }
 
-  /** Holds all events back until the stream is complete, and passes on what `filter` makes of their data. Null: it blocks them. */
+  /**
+   * Holds all events back until the stream is complete, then sends the result of `filter` for their data. `filter` resolves to null if it
+   * blocks them.
+   */
   filterWith(filter: (documents: readonly Buffer[]) => Promise<readonly Buffer[] | null>): void {
     this.kept = [];
     this.release = async () => {

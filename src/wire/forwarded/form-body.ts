@@ -8,7 +8,7 @@ interface FormPart {
   readonly name: string;
   /** Whether it is a file. */
   readonly isFile: boolean;
-  /** Where the name of the file stands; null if it has none. */
+  /** The position of the file's name; null if it has none. */
   readonly fileName: { readonly start: number; readonly end: number } | null;
   readonly start: number;
   readonly end: number;
@@ -51,7 +51,7 @@ export function readForm(bytes: Buffer, contentType: string | null): FormBody {
   }
 }
 
-/** Rejects fields that are there twice, because two readers may disagree on which one counts. Only `name[]` is a list. */
+/** Rejects duplicate fields, because two readers may disagree on which one counts. Only `name[]` may be repeated. */
 function rejectTwice(parts: readonly FormPart[]): void {
   const names = new Set<string>();
   for (const { name } of parts) {
@@ -134,7 +134,7 @@ function textAt(bytes: Buffer, at: number, length: number): string {
 }
 
 /**
- * Returns the text of a field; null where it is absent.
+ * Returns the text of a field; null if it is absent.
  * @throws GatewayError `invalid_request` for a field that is a file, or is too long.
  */
 export function readFormText({ bytes, parts }: FormBody, name: string): string | null {

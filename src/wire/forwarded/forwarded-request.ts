@@ -9,7 +9,7 @@ import type { RoutingParameters } from "../conversation/preferences.ts";
 export interface ForwardingTarget {
   /** The model's name at the provider. */
   readonly model: string;
-  /** The only fields that the provider accepts; null where it ignores unknown ones. */
+  /** The only fields that the provider accepts; null if it ignores unknown ones. */
   readonly knownFields: ReadonlySet<string> | null;
   /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
@@ -39,7 +39,7 @@ export interface ForwardedRequest extends RoutingParameters {
   readonly stream: boolean;
   /** The number of answers that are charged for, such as images. */
   readonly answers: number;
-  /** The most tokens of one answer; null where only the model limits them. */
+  /** The most tokens of one answer; null if only the model limits them. */
   readonly maxTokens: number | null;
   /** Bytes of text, from which tokens are estimated and bounded. */
   readonly promptTextBytes: number;
@@ -47,7 +47,7 @@ export interface ForwardedRequest extends RoutingParameters {
   readonly heldBytes: number;
   /** What may be charged besides its tokens. */
   readonly charges: RequestCharges;
-  /** The scanned body, which may name conversation and end user; null where it is not JSON. */
+  /** The scanned body, which may name conversation and end user; null if it is not JSON. */
   readonly scanned: { readonly text: string; readonly root: JsonNode } | null;
   /** The texts of a form by name; absent where the body is JSON. */
   readonly formFields?: Fields;

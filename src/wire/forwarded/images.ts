@@ -16,7 +16,7 @@ import { EVENT_HEADERS, type ForwardedRequest, JSON_EXCHANGE } from "./forwarded
 import { readJsonAnswer } from "./json-answer.ts";
 import { encodeJsonBody, readJsonBody } from "./json-body.ts";
 
-/** What an image is, as far as the request says; `auto` is the vendor's choice. */
+/** The size and quality of an image, if the request names them. `auto` leaves them to the vendor. */
 type Variant = Pick<UnitCounts, "imageQuality" | "imageSize">;
 
 /** Tokens of an image of 1024x1024 by quality, as OpenAI states them, for vendors that count none. */

@@ -15,25 +15,25 @@ import type { AnswerEnd, AnswerIdentity, UsageReport } from "../canonical/model/
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import { readReportedCost, type TokenUsage, withPriceFacts } from "../conversation/usage.ts";
 
-/** An answer that is JSON, as far as its usage depends on it. */
+/** The parts of a JSON answer that decide its usage. */
 export interface ScannedAnswer {
-  /** Parses a member; undefined where it is absent. */
+  /** Parses a member; undefined if it is absent. */
   read(name: string): unknown;
-  /** The number of elements of the payload; 0 where it is no list. */
+  /** The number of elements of the payload; 0 if it is no list. */
   readonly count: number;
 }
 
-/** What a JSON answer must have. */
+/** The rules for a JSON answer. */
 interface AnswerRules {
-  /** The members that may hold what was asked for; one of them must be there. */
+  /** The members that may hold the result. At least one of them must be present. */
   readonly payload: readonly string[];
-  /** Returns the usage: the vendor's counts, or what the gateway estimates from request and answer. */
+  /** Returns the usage: the vendor's counts, or an estimate from request and answer. */
   readonly readUsage: (answer: ScannedAnswer) => TokenUsage;
 }
 
 /**
- * Reads a JSON answer that is forwarded with the gateway's id and model, and with its cost in `usage`. What was asked for is not
- * parsed, because it is most of the answer.
+ * Reads a JSON answer that is forwarded with the gateway's id and model, and with its cost in `usage`. The result itself is not parsed,
+ * because it is most of the answer.
  */
 export function readJsonAnswer(
   body: Buffer,
@@ -42,13 +42,14 @@ export function readJsonAnswer(
 ): WholeAnswer<Buffer> {
   const text = body.toString("latin1");
   const root = scan(text, rules.payload);
-  if (root?.kind !== "object") return broken("the upstream's answer is not a JSON object");
+  if (root?.kind !== "object") return createBrokenAnswer("the upstream's answer is not a JSON object");
   const read = (name: string) =>
     memberOf(root, name) === undefined ? undefined : parseMember(text, root, name);
   const error = findError(read);
   if (error !== null) return { kind: "error", error };
   const payload = rules.payload.map((name) => memberOf(root, name)).find((node) => node !== undefined);
-  if (payload === undefined) return broken(`the upstream's answer has no ${rules.payload.join(" or ")}`);
+  if (payload === undefined)
+    return createBrokenAnswer(`the upstream's answer has no ${rules.payload.join(" or ")}`);
   const counted = rules.readUsage({ read, count: payload.items?.length ?? 0 });
   const usage = withPriceFacts(counted, undefined, readReportedCost(asFields(read("usage")) ?? {}));
   return {
@@ -79,7 +80,7 @@ function findError(read: ScannedAnswer["read"]): VendorError | null {
   });
 }
 
-function broken(message: string): WholeAnswer<Buffer> {
+function createBrokenAnswer(message: string): WholeAnswer<Buffer> {
   return { kind: "error", error: brokenAnswer(message) };
 }
 
@@ -100,7 +101,7 @@ function listSplices(root: JsonNode, { identity, own, end }: Completion): Splice
   ];
 }
 
-/** Returns what the gateway adds to the vendor's `usage` (docs/api/other-endpoints.md). */
+/** Returns the fields that the gateway adds to the vendor's `usage` (docs/api/other-endpoints.md). */
 export function encodeCost(report: UsageReport): Fields {
   const { usage, cost, isByok } = report;
   return {

@@ -34,7 +34,7 @@ const SHAPE = allFields({});
 interface ModelField {
   /** An id for the error message. */
   readonly example: string;
-  /** The model of a request without `model`; null: it is required. */
+  /** The model of a request without `model`; null if `model` is required. */
   readonly usual: string | null;
 }
 

@@ -12,7 +12,7 @@ import { encodeJsonBody, readJsonBody } from "./json-body.ts";
 const TOKENS_PER_SECOND = 1_250 / 60;
 /** Characters that are spoken in a second, for audio whose duration is unknown. */
 const CHARS_PER_SECOND = 16;
-/** The most audio tokens of a character, for holds: a third of the usual speed. */
+/** Maximum audio tokens per character, for holds: speech at a third of the usual speed. */
 const MAX_TOKENS_PER_CHAR = 4;
 const LEAST_TOKENS = 256;
 

@@ -83,7 +83,10 @@ export function decodeTranscription(bytes: Buffer, contentType: string | null): 
   };
 }
 
-/** Returns the texts of a form by name, without files. Of several with one name, which is a list, the first that is not empty stands for all. */
+/**
+ * Returns the texts of a form by name, without files. If a name occurs several times, as in a list, the first text that is not empty is
+ * used.
+ */
 function listTexts({ bytes, parts }: FormBody): Fields {
   const texts = new Map<string, string>();
   for (const { name, isFile, start, end } of parts) {
@@ -111,12 +114,12 @@ function measure(file: Buffer): Duration {
   return { about: file.length / USUAL_BYTES_PER_SECOND, most: bound };
 }
 
-/** What an answer says about its usage. */
+/** The facts in an answer about its usage. */
 interface SeenAnswer {
   readonly usage: unknown;
   /** The duration that the vendor names, in seconds; null for none. */
   readonly duration: number | null;
-  /** Bytes of the transcript; 0 where they are unknown. */
+  /** Bytes of the transcript; 0 if they are unknown. */
   readonly textBytes: number;
 }
 
@@ -125,7 +128,7 @@ type ReadUsage = (answer: SeenAnswer) => TokenUsage;
 /** Returns the vendor's tokens and seconds, and estimates of those that it does not count. */
 function usageOf(answer: SeenAnswer, duration: Duration): TokenUsage {
   const usage = asFields(answer.usage) ?? {};
-  const named = readSeconds(usage, duration) ?? within(answer.duration, duration);
+  const named = readSeconds(usage, duration) ?? limitDuration(answer.duration, duration);
   const audioSeconds = Math.max(1, Math.round(named ?? duration.about));
   const prompt = readCount(usage["input_tokens"]) ?? readCount(usage["prompt_tokens"]);
   const completion = readCount(usage["output_tokens"]) ?? readCount(usage["completion_tokens"]);
@@ -144,11 +147,11 @@ function usageOf(answer: SeenAnswer, duration: Duration): TokenUsage {
 /** Reads the seconds of OpenAI's usage, and of Mistral's. */
 function readSeconds(usage: Fields, duration: Duration): number | null {
   const seconds = usage["seconds"] ?? usage["prompt_audio_seconds"];
-  return within(typeof seconds === "number" ? seconds : null, duration);
+  return limitDuration(typeof seconds === "number" ? seconds : null, duration);
 }
 
 /** Returns a vendor's duration, unless the file cannot be as long. */
-function within(seconds: number | null, { most }: Duration): number | null {
+function limitDuration(seconds: number | null, { most }: Duration): number | null {
   return seconds !== null && seconds >= 0 && seconds <= most ? seconds : null;
 }
 

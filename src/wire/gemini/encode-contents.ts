@@ -30,7 +30,7 @@ export function encodeContents(messages: readonly Message[], encoding: GeminiEnc
   }
   if (contents.length === 0 && system.length === 0)
     return { system, contents: [{ role: "user", parts: [{ text: " " }] }] };
-  // The system's messages stay where they are, so that they are in the same place once there is an answer.
+  // System messages keep their position, so that it is the same in the next turn.
   const opening = contents[0]?.role === "user" ? [] : [addOpening(encoding)];
   return { system, contents: [...opening, ...contents.map(({ role, parts }) => ({ role, parts }))] };
 }
@@ -74,9 +74,7 @@ interface OpenContent extends Content {
   readonly answersCalls: boolean;
 }
 
-/**
- * Joins neighbours of one role. Function responses stay in a content of their own, so that Gemini can tell where a turn begins.
- */
+/** Joins neighbours of one role. Function responses stay in a separate content, so that Gemini can tell where a turn begins. */
 function addContent(contents: OpenContent[], { role, parts }: Content): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);

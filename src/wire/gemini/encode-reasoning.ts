@@ -6,7 +6,7 @@ import { type GeminiEncoding, warn } from "./encoding.ts";
 /** The effort for clients that enable reasoning without choosing one. */
 const DEFAULT_EFFORT = "medium";
 
-/** The share of the largest budget that each effort stands for. */
+/** The share of the largest budget that corresponds to each effort. */
 const SHARES: Readonly<Record<string, number>> = {
   minimal: 0.05,
   low: 0.2,

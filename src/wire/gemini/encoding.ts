@@ -3,7 +3,7 @@ import type { Warning } from "../conversation/warning.ts";
 import type { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import type { KnownCalls } from "./known-calls.ts";
 
-/** What the encoders of one request share. */
+/** The state that the encoders of one request share. */
 export interface GeminiEncoding {
   readonly target: ModelTarget;
   readonly warnings: Warning[];

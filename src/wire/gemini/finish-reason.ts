@@ -33,15 +33,15 @@ export function isFailedFinish(native: string): boolean {
 
 /**
  * Returns whether a finish reason means that Google ended the answer without saying why: `OTHER`, `IMAGE_OTHER`, `NO_IMAGE`, and reasons
- * that are newer than this list. What has come is not a whole answer.
+ * that are newer than this list. The answer so far is incomplete.
  */
 export function isUnexplainedFinish(native: string): boolean {
   return KNOWN[native] === undefined && !FAILED.has(native);
 }
 
 /**
- * Reads a finish reason: `tool-calls` if there were calls. One that is not explained counts as a filter of content, because what has come
- * is not the whole answer and no length ended it; the vendor's word stands next to it.
+ * Reads a finish reason: `tool-calls` if there were calls. An unexplained reason counts as a content filter, because the answer is
+ * incomplete and no length limit ended it. The vendor's reason is kept next to it.
  */
 export function readFinish(native: string, hasCalls: boolean): Finish {
   const known = KNOWN[native] ?? "content-filter";

@@ -6,7 +6,7 @@ const MAX_DEPTH = 64;
 
 /** Arguments of a call that come in pieces, each with the JSON path of its value. */
 export interface PartialArguments {
-  /** Adds a `functionCall`: all `args` at once, which is the usual case, or some `partialArgs`. */
+  /** Adds a `functionCall`: usually all `args` in one piece, otherwise some `partialArgs`. */
   addCall(call: Fields): void;
   /** Returns the arguments so far, as JSON. */
   toJson(): string;

@@ -14,7 +14,7 @@ export function readCitations(candidate: Fields, text: string): Citation[] {
   ];
 }
 
-/** The text of a candidate, with what converts Gemini's offsets in it. */
+/** The text of a candidate, with the data that converts Gemini's offsets in it. */
 interface CitedText {
   readonly text: string;
   /** UTF-16 offsets by byte offset. */

@@ -35,13 +35,16 @@ export class GeminiPartWriter {
     this.parts.append(part.at, { kind: "text", text });
     if (signature === null || part.isSigned) return;
     part.isSigned = true;
-    this.parts.append(part.at, kind === "text" ? proof(signature) : { kind: "signature", value: signature });
+    this.parts.append(
+      part.at,
+      kind === "text" ? createSignatureDelta(signature) : { kind: "signature", value: signature },
+    );
   }
 
   addCall(call: Fields, signature: string | null): void {
     const part = this.openCall(call, signature);
     if (part === null || part.args === null) return;
-    if (signature !== null && !part.isSigned) this.parts.append(part.at, proof(signature));
+    if (signature !== null && !part.isSigned) this.parts.append(part.at, createSignatureDelta(signature));
     part.args.addCall(call);
     if (call["willContinue"] !== true) this.close();
   }
@@ -113,6 +116,6 @@ function sign(signature: string | null): { readonly signature?: Signature } {
   return signature === null ? {} : { signature: { value: signature, origin: ORIGIN } };
 }
 
-function proof(value: string): PartDelta {
+function createSignatureDelta(value: string): PartDelta {
   return { kind: "part-signature", value, origin: ORIGIN };
 }

@@ -45,7 +45,7 @@ function gatherParts(schema: Fields, gathering: Gathering, depth: number): void 
   const { $ref, allOf, ...own } = schema;
   if (Object.keys(own).length > 0) gathering.parts.push(renameTuple(own));
   if (depth > MAX_DEPTH) {
-    leaveOpen(gathering, "is nested too deep and left open");
+    warnLoosened(gathering, "is nested too deep and left open");
     return;
   }
   if (typeof $ref === "string") {
@@ -57,11 +57,11 @@ function gatherParts(schema: Fields, gathering: Gathering, depth: number): void 
   for (const branch of allOf) {
     const fields = asFields(branch);
     if (fields !== null) gatherParts(fields, gathering, depth + 1);
-    else if (branch === false) leaveOpen(gathering, "cannot be forbidden and is left open");
+    else if (branch === false) warnLoosened(gathering, "cannot be forbidden and is left open");
   }
 }
 
-/** Returns the target of a reference, or what is used in place of it; null for nothing. */
+/** Returns the target of a reference, or its replacement; null if it is dropped. */
 function inlineRef(ref: string, gathering: Gathering): Fields | null {
   const { position, refs } = gathering;
   const { lowering } = position;
@@ -69,18 +69,18 @@ function inlineRef(ref: string, gathering: Gathering): Fields | null {
   if (refs.has(ref)) return null;
   const target = resolveRef(lowering.document, ref);
   if (target === null) {
-    leaveOpen(gathering, "refers to what is not in the schema and is left open");
+    warnLoosened(gathering, "refers to what is not in the schema and is left open");
     return null;
   }
   if (countInlined(position.inlined, ref) >= MAX_RECURSION) {
-    leaveOpen(gathering, "is recursive and left open from here on");
+    warnLoosened(gathering, "is recursive and left open from here on");
     return pickHead(target);
   }
   if (lowering.inlinedCharsLeft > 0) {
     lowering.inlinedCharsLeft -= measureChars(target, lowering.inlinedCharsLeft);
   }
   if (lowering.inlinedCharsLeft < 0) {
-    leaveOpen(gathering, "unfolds to too much and is left open");
+    warnLoosened(gathering, "unfolds to too much and is left open");
     return null;
   }
   refs.add(ref);
@@ -96,7 +96,7 @@ function pickHead({ type, title, description }: Fields): Fields {
   };
 }
 
-function leaveOpen({ position }: Gathering, what: string): void {
+function warnLoosened({ position }: Gathering, what: string): void {
   loosen(position, `The schema ${what}.`);
 }
 

@@ -21,7 +21,7 @@ const MAX_INLINED_CHARS = 500_000;
 /** The characters of JSON that the references of all schemas of one request may add. */
 const MAX_INLINED_CHARS_TOGETHER = 2_000_000;
 
-/** A lowered schema, and warnings about what was loosened. */
+/** A lowered schema, and warnings about loosened constraints. */
 interface LoweredSchema {
   readonly schema: Fields;
   readonly loosened: readonly Warning[];
@@ -70,7 +70,7 @@ function lowerNode(schema: unknown, position: Position): Fields {
     return {};
   }
   const { rules } = position.lowering;
-  const ref = rules.refs === "kept" ? keptRef(fields) : null;
+  const ref = rules.refs === "kept" ? findPlainRef(fields) : null;
   if (ref !== null) return lowerChildren(keepRef(fields, ref, position), position);
   const flat = flattenSchema(fields, position);
   const node = lowerKeywords(flat.schema, position);
@@ -80,7 +80,7 @@ function lowerNode(schema: unknown, position: Position): Fields {
 }
 
 /** Returns the reference of a schema that is only a reference, or an `allOf` of one; null for any other schema. */
-function keptRef(fields: Fields): string | null {
+function findPlainRef(fields: Fields): string | null {
   const { $ref, allOf } = fields;
   if (typeof $ref === "string") return $ref.startsWith("#") ? $ref : null;
   const [only, ...others] = Array.isArray(allOf) ? allOf : [];

@@ -16,7 +16,7 @@ export interface Lowering {
   readonly rules: SubsetRules;
   /** The client's schema, to which references are resolved. */
   readonly document: Fields;
-  /** Warnings about what was loosened. */
+  /** Warnings about loosened constraints. */
   readonly loosened: Warning[];
   /** The number of characters of JSON that references may still add. */
   inlinedCharsLeft: number;
@@ -28,7 +28,7 @@ export interface Position {
   /** The path in the client's request. */
   readonly path: string;
   readonly depth: number;
-  /** The references that were inlined on the way; null where none were. */
+  /** The references that were inlined on the way; null if none were. */
   readonly inlined: InlinedRefs | null;
 }
 

@@ -1,8 +1,8 @@
 /** The subset of JSON Schema that a vendor accepts. */
 export interface SubsetRules {
-  /** The supported keywords; others are left out. Null: all, and only the root is lowered. */
+  /** The supported keywords; others are omitted. Null if all are supported, so that only the root is lowered. */
   readonly keywords: ReadonlySet<string> | null;
-  /** The supported values of `format`; null: any. */
+  /** The supported values of `format`; null if any value is. */
   readonly formats: ReadonlySet<string> | null;
   /** The kinds of values that an `enum` may have. */
   readonly enumKinds: ReadonlySet<string>;

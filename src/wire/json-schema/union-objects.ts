@@ -7,7 +7,9 @@ interface BranchSchema {
   readonly schema: unknown;
 }
 
-/** Returns an object schema that accepts what any of the branches accepts. Takes linear time in the total size of the branches. */
+/**
+ * Returns an object schema that accepts every value that one of the branches accepts. Takes linear time in the total size of the branches.
+ */
 export function unionObjects(branches: readonly (Fields | null)[]): Fields {
   const objects = branches.filter((branch) => branch !== null);
   const byName = gatherProperties(objects);
@@ -81,7 +83,7 @@ function isClosedObject({ additionalProperties, patternProperties }: Fields): bo
  */
 function unionOf(own: readonly BranchSchema[], others: readonly OtherProperties[]): unknown {
   const named = new Set(own.map(({ branch }) => branch));
-  const all = own.filter(({ schema }) => schema !== false).map(keyed);
+  const all = own.filter(({ schema }) => schema !== false).map(addKey);
   for (const { schema, key, branches } of others) {
     // Takes at most one step more than there are branches with the property.
     const branch = branches.find((index) => !named.has(index));
@@ -95,7 +97,7 @@ function unionOf(own: readonly BranchSchema[], others: readonly OtherProperties[
   return schemas.length === 1 ? schemas[0] : { anyOf: schemas };
 }
 
-function keyed({ branch, schema }: BranchSchema): BranchSchema & { readonly key: unknown } {
+function addKey({ branch, schema }: BranchSchema): BranchSchema & { readonly key: unknown } {
   const plain = schema === true ? {} : schema;
   return { branch, schema: plain, key: keyOf(plain) };
 }

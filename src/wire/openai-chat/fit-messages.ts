@@ -9,7 +9,7 @@ import {
 import type { ChatTraits } from "../canonical/model/chat-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 
-/** That of OpenAI, from which nothing of a message has to be changed. */
+/** The traits of OpenAI, whose messages need no change. */
 export const OPENAI_TRAITS: ChatTraits = {
   takesDeveloper: true,
   refusedFields: new Set(),
@@ -20,19 +20,19 @@ export const OPENAI_TRAITS: ChatTraits = {
   namedRoles: null,
 };
 
-/** What hosts accept as reasoning where there was none; they reject an empty text. */
+/** The reasoning of a message without any. Hosts that require the field reject an empty text. */
 const NO_REASONING = " ";
 const CACHE_MARK = "cache_control";
 const NAME = "name";
 
-/** Whether a field has reasoning, and the host reads it in another one. */
+/** Returns whether a field contains reasoning that the host reads from another field. */
 export function isOtherSpelling(field: string, { reasoningField }: ChatTraits): boolean {
   return reasoningField === "reasoning"
     ? field === "reasoning_content"
     : reasoningField === "reasoning_content" && field === "reasoning";
 }
 
-/** Returns a message as a host takes it. */
+/** Returns a message in the form that a host accepts. */
 export function fitMessage(message: Fields, traits: ChatTraits): Fields {
   const fitted: MutableFields = {};
   for (const [field, value] of Object.entries(message)) {
@@ -44,7 +44,7 @@ export function fitMessage(message: Fields, traits: ChatTraits): Fields {
   return fitted["role"] === "assistant" ? { ...fitted, ...reasoningOf(message, traits) } : fitted;
 }
 
-/** Returns the reasoning of an answer in the field that the host reads; nothing where it has none and needs none. */
+/** Returns the reasoning of an answer in the field that the host reads; no field if there is none and none is required. */
 function reasoningOf(message: Fields, { reasoningField, needsReasoning }: ChatTraits): Fields {
   if (reasoningField === null || typeof message[reasoningField] === "string") return {};
   const given = asText(message["reasoning_content"]) ?? asText(message["reasoning"]);
@@ -61,7 +61,7 @@ function withoutMark(part: unknown): unknown {
   return asFields(part) === null ? part : rest;
 }
 
-/** Returns the messages and tools of an encoded body as a host takes them, and warnings about what they lost. */
+/** Returns an encoded body with messages and tools that a host accepts, and warnings about lost fields. */
 export function fitChatBody(
   body: Fields,
   traits: ChatTraits,
@@ -88,7 +88,7 @@ export function fitChatBody(
   };
 }
 
-/** Returns the text that an answer repeats: that of a last message of the assistant; null where there is none. */
+/** Returns the prefill that the answer repeats: the text of a last message of the assistant; null if there is none. */
 export function prefillOf(body: Fields, { marksPrefill }: ChatTraits): string | null {
   const last = marksPrefill ? asFields(asList(body["messages"]).at(-1)) : null;
   return last?.["prefix"] === true ? asText(last["content"]) : null;
@@ -100,7 +100,7 @@ function markPrefill(messages: readonly Fields[]): readonly Fields[] {
   return messages.with(-1, { ...last, prefix: true });
 }
 
-/** Sends a system message behind an answer or a result as a user's, marked as the other formats mark it. */
+/** Converts a system message after an answer or a result to a user message, marked as in the other formats. */
 function placeSystem(message: Fields, at: number, messages: readonly Fields[]): Fields {
   const before = messages[at - 1]?.["role"];
   if (message["role"] !== "system" || (before !== "assistant" && before !== "tool")) return message;

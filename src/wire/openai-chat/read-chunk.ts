@@ -11,25 +11,25 @@ export interface Chunk {
   readonly choices: readonly ChunkChoice[];
   /** Null where it has none. */
   readonly usage: TokenUsage | null;
-  /** The mode in which the answer is served, as far as this chunk and earlier ones say. */
+  /** The mode in which the answer is served, if this chunk or an earlier one names it. */
   readonly modes: ServedModes | undefined;
 }
 
-/** What a chunk says of one choice. */
+/** The part of a chunk about one choice. */
 export interface ChunkChoice {
   /** A vendor that leaves the index out has one choice, 0. */
   readonly index: number;
   readonly delta: ChunkDelta;
-  /** The vendor's finish reason; null where it gives none. */
+  /** The vendor's finish reason; null if it gives none. */
   readonly finish: string | null;
   /** Fields of the choice that the gateway does not write itself. */
   readonly others: Fields;
 }
 
-/** What a chunk adds to a choice. */
+/** The content that a chunk adds to a choice. */
 export interface ChunkDelta extends DeltaText {
   readonly raw: Fields;
-  /** The vendor calls it a message. */
+  /** Whether the vendor sends it as `message`. */
   readonly isMessage: boolean;
   /** As the vendor sent them. */
   readonly calls: readonly unknown[];
@@ -39,7 +39,7 @@ export interface ChunkDelta extends DeltaText {
   readonly others: Fields;
 }
 
-/** A refusal is passed on unchanged unless it is empty. */
+/** A refusal is forwarded unchanged unless it is empty. */
 const OWN_DELTA_FIELDS: ReadonlySet<string> = new Set([...OWN_MESSAGE_FIELDS, "refusal"]);
 
 /** Reads a chunk that is no error. `before`: the mode that earlier chunks have named. */

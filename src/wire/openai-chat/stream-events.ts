@@ -6,7 +6,7 @@ import type { AnswerIdentity, StreamError } from "../canonical/model/format.ts";
 /** Stands for the text in a chunk that is encoded once as a template. */
 export const TEXT_PLACEHOLDER = "\u0001";
 
-/** What the last events of a complete stream contain. */
+/** The contents of the last events of a complete stream. */
 interface StreamEnding {
   /** The last entry of each choice, with its finish reason. */
   readonly finishes: readonly Fields[];
@@ -19,7 +19,7 @@ interface StreamEnding {
 
 /** Encodes the chunks of one stream as server-sent events, bytes as Latin-1. */
 export class ChunkEncoder {
-  /** What every event begins with: the fields that identify the stream. */
+  /** The beginning of every event: the fields that identify the stream. */
   readonly start: string;
 
   /** `wantsUsageChunk`: the client asked for `stream_options.include_usage`. */
@@ -37,8 +37,8 @@ export class ChunkEncoder {
   }
 
   /**
-   * Encodes the last events of a complete stream: one finish per choice, the usage, and `[DONE]`. Only the final chunk carries the
-   * usage: a chunk of its own if the client asked for one, else the last finish (docs/api/chat.md, "Usage").
+   * Encodes the last events of a complete stream: one finish per choice, the usage, and `[DONE]`. Only the final chunk carries the usage: a
+   * separate chunk if the client asked for one, otherwise the last finish (docs/api/chat.md, "Usage").
    */
   encodeEnding({ finishes, fields, usage, metadata }: StreamEnding): string {
     const ending = { usage, ...(metadata === null ? {} : { gateway_metadata: metadata }) };
@@ -52,7 +52,7 @@ export class ChunkEncoder {
   }
 }
 
-/** Encodes what follows the start of an event. Arguments as for `encodeEvent`. */
+/** Encodes the rest of an event after its start. Arguments as for `encodeEvent`. */
 function encodeRest(fields: Fields, choices: unknown, last: Fields = {}): string {
   return encodeLatin1(`${JSON.stringify({ ...fields, choices, ...last }).slice(1)}\n\n`);
 }

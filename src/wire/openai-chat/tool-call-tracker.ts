@@ -1,16 +1,16 @@
 import { JsonProgress } from "./json-progress.ts";
 import { type CallPiece, encodePiece, isWholeObject, readPiece, type ToolCallOut } from "./tool-calls.ts";
 
-/** A call that the client has got the beginning of. */
+/** A call whose beginning was sent to the client. */
 interface StartedCall {
   /** The index of the call in the client's stream. */
   readonly index: number;
   readonly name: string;
   readonly isCustom: boolean;
-  /** The vendor's id; "" until it has come. */
+  /** The vendor's id; "" until it arrives. */
   id: string;
   hasArguments: boolean;
-  /** Its arguments were complete from the start. Further pieces are dropped, because they would only break them. */
+  /** Whether its arguments were complete in the first piece. Further pieces are dropped, because they would corrupt them. */
   readonly isWhole: boolean;
   /** The arguments that were read here. */
   readonly progress: JsonProgress;
@@ -20,7 +20,7 @@ interface StartedCall {
   isCopied: boolean;
 }
 
-/** A call that is held back: until its name comes, or, if it may only repeat the call before it, until its arguments come. */
+/** A call that is held back until its name arrives. A call that may repeat the previous one is held back until its arguments arrive. */
 interface HeldCall {
   readonly held: CallPiece;
   readonly waitsForArguments: boolean;
@@ -56,13 +56,13 @@ export class ToolCallTracker {
     return pieces.map((raw) => this.stepOne(raw)).filter((out) => out !== null);
   }
 
-  /** Returns the client's index for a vendor's index; null where that is unknown or its call was dropped or is held back. */
+  /** Returns the client's index for a vendor's index; null if that is unknown or its call was dropped or is held back. */
   indexOf(vendorIndex: number): number | null {
     return this.startedAt(vendorIndex)?.index ?? null;
   }
 
   /**
-   * Allows to copy further arguments of the call at a vendor's index to the client. Returns the client's index; null if the call has
+   * Permits further arguments of the call at a vendor's index to be copied to the client. Returns the client's index; null if the call has
    * not begun its arguments, or if they are complete.
    */
   allowCopies(vendorIndex: number): number | null {
@@ -121,7 +121,7 @@ export class ToolCallTracker {
     return call === undefined || this.startsAnother(call, piece);
   }
 
-  /** Whether a piece belongs to another call than the current one of its index: some vendors give all calls the same index. */
+  /** Returns whether a piece starts another call than the current one of its index. Some vendors give all calls the same index. */
   private startsAnother(call: StartedCall | HeldCall | typeof DROPPED, piece: CallPiece): boolean {
     const hasNewId = piece.id !== "" && !this.byId.has(piece.id);
     if (call === DROPPED) return hasNewId && piece.name !== "";
@@ -207,14 +207,14 @@ function startCall({ id, name, text, isCustom }: CallPiece, index: number): Star
   return call;
 }
 
-/** Blanks are no arguments: `{}` may still follow them. */
+/** Adds arguments. White space does not count: `{}` may still follow it. */
 function addText(call: StartedCall, text: string): void {
   call.chars += text.length;
   if (text.trim() !== "") call.hasArguments = true;
   if (!call.isCustom && !call.isCopied) call.progress.push(text);
 }
 
-/** A held call goes on unless a named piece, or one with another id, follows a name. */
+/** Returns whether a piece starts a new call after a held one. It does if both have names, and their names or ids differ. */
 function startsAfterHeld({ held }: HeldCall, piece: CallPiece): boolean {
   const isNamedTwice = held.name !== "" && piece.name !== "" && held.name !== piece.name;
   const hasOtherId = held.id !== "" && piece.id !== "" && held.id !== piece.id;

@@ -13,12 +13,12 @@ export interface ToolCallOut {
   readonly [others: string]: unknown;
 }
 
-/** Returns the tool name in a piece; "" where it has none. */
+/** Returns the tool name in a piece; "" if it has none. */
 export function nameOf(call: ToolCallOut): string {
   return call.function?.name ?? call.custom?.name ?? "";
 }
 
-/** Returns the arguments or input in a piece; "" where it has none. */
+/** Returns the arguments or input in a piece; "" if it has none. */
 export function textOf(call: ToolCallOut): string {
   return call.function?.arguments ?? call.custom?.input ?? "";
 }
@@ -36,7 +36,7 @@ export function listCalls(delta: Fields): readonly unknown[] {
 /** A piece of a tool call as the vendor sent it. */
 export interface CallPiece {
   readonly index: number | null;
-  /** "" where absent or blank, like the name. */
+  /** "" if absent or blank, like the name. */
   readonly id: string;
   readonly name: string;
   readonly text: string;
@@ -47,7 +47,7 @@ export interface CallPiece {
 
 const CALL_FIELDS: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom"]);
 
-/** Reads a piece of a call; null where it is no object. */
+/** Reads a piece of a call; null if it is no object. */
 export function readPiece(raw: unknown): CallPiece | null {
   const piece = asFields(raw);
   if (piece === null) return null;

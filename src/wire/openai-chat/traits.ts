@@ -6,7 +6,7 @@ import { CHARGES } from "./charges.ts";
 /** The longest name of a tool, in characters (`FunctionObject.name` of https://github.com/openai/openai-openapi, 2026-11-28). Hosts check it. */
 export const MAX_NAME_CHARS = 64;
 
-/** OpenAI's chat completions, and what most hosts made of them. */
+/** The traits of OpenAI's chat completions, as most hosts implement them. */
 export const TRAITS = {
   name: "openai-chat",
   streamType: "text/event-stream",

@@ -12,14 +12,14 @@ import {
   withPriceFacts,
 } from "../conversation/usage.ts";
 
-/** Returns the mode in which an answer was served, as far as one of its chunks says; `before`: what earlier ones have said. */
+/** Returns the mode in which an answer was served, if a chunk names it. `before` is the mode that earlier chunks named. */
 export function followModes(before: ServedModes | undefined, chunk: Fields): ServedModes | undefined {
   return typeof chunk["service_tier"] === "string" ? readModes(chunk) : before;
 }
 
 /**
- * Returns the usage of a chunk or answer, from wherever the vendor puts it; null where there is none. `before`: the mode that earlier
- * chunks have named.
+ * Returns the usage of a chunk or answer, wherever the vendor puts it; null if there is none. `before` is the mode that earlier chunks
+ * named.
  */
 export function findUsage(body: Fields, before?: ServedModes): TokenUsage | null {
   const found =
@@ -46,8 +46,7 @@ function readUsage(usage: Fields): TokenUsage | null {
   const completionTokens = completion ?? 0;
   const reasoningTokens = readCount(completionDetails["reasoning_tokens"]) ?? 0;
   const total = readCount(usage["total_tokens"]);
-  // xAI does not count reasoning as part of the completion, which shows in its total. Without a total, more reasoning than completion shows
-  // the same.
+  // xAI does not count reasoning as part of the completion. The total shows that; without a total, so does more reasoning than completion.
   const isSeparate =
     reasoningTokens > 0 &&
     (total === null
@@ -74,7 +73,7 @@ function readUsage(usage: Fields): TokenUsage | null {
   });
 }
 
-/** Returns the prompt of a vendor that only says how much of it was cached and how much was not; null if it says neither. */
+/** Returns the prompt tokens of a vendor that reports only cached and uncached tokens; null if it reports neither. */
 function sumCached(usage: Fields): number | null {
   const hit = readCount(usage["prompt_cache_hit_tokens"]);
   const miss = readCount(usage["prompt_cache_miss_tokens"]);

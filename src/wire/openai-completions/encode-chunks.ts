@@ -3,7 +3,7 @@ import { encodeLatin1 } from "../../base/json/scan.ts";
 import type { AnswerEnd, AnswerIdentity } from "../canonical/model/format.ts";
 import { encodeUsage } from "../openai-chat/usage.ts";
 
-/** What the last events of a complete stream contain. */
+/** The contents of the last events of a complete stream. */
 interface CompletionEnding {
   /** The last entry of each choice, with its finish reason. */
   readonly finishes: readonly Fields[];
@@ -28,8 +28,8 @@ export class CompletionChunkEncoder {
   }
 
   /**
-   * Encodes the last events of a complete stream: one finish per choice, the usage, and `[DONE]`. Only the final chunk carries the
-   * usage: a chunk of its own if the client asked for one, else the last finish, as for chat completions.
+   * Encodes the last events of a complete stream: one finish per choice, the usage, and `[DONE]`. Only the final chunk carries the usage: a
+   * separate chunk if the client asked for one, otherwise the last finish, as for chat completions.
    */
   encodeEnding({ finishes, fields, end: { report, metadata } }: CompletionEnding): string {
     const usage = encodeUsage(report);

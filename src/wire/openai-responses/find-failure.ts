@@ -2,8 +2,8 @@ import type { Fields } from "../../base/json/fields.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 
 /**
- * Returns why a whole response is not an answer: it reports an error, has no output, or has not ended. Returns null for a
- * response that has ended with an `output` list.
+ * Returns the error of a response that is not an answer: it reports an error, has no output, or has not ended. Returns null for a response
+ * that has ended with an `output` list.
  */
 export function findFailure(body: Fields): VendorError | null {
   const error = findVendorError(body);

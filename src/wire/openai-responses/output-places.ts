@@ -1,7 +1,7 @@
-/** What an event of a Responses stream says of its place in the output. */
+/** The facts in an event of a Responses stream about its place in the output. */
 export interface EventFacts {
   readonly type: string;
-  /** `output_index`; null where the vendor gives none. */
+  /** `output_index`; null if the vendor gives none. */
   readonly outputIndex: number | null;
   /** `item_id`, or the id of the event's item. */
   readonly itemId: string | null;
@@ -16,7 +16,7 @@ export interface EventPlace {
   readonly output: number;
   /** The index of the part in its list; null for events that are about no part. */
   readonly part: number | null;
-  /** The event adds text to a part that no event has added. */
+  /** Whether the event adds text to a part that no earlier event has opened. */
   readonly opensPart: boolean;
 }
 
@@ -42,7 +42,7 @@ interface KnownList {
 
 type PartList = "content" | "summary";
 
-/** What an event needs: the item's type, and the list in which it has its part. */
+/** The target of an event: the type of its item, and the list that contains its part. */
 interface Target {
   readonly itemTypes: ReadonlySet<string>;
   readonly list: PartList | null;
@@ -67,8 +67,8 @@ const PREFIX = "response.";
 const MAX_SEARCHED = 16;
 
 /**
- * Finds the place of each event of a Responses stream. Items and parts are numbered in the order in which they are added, as at OpenAI,
- * because clients look each one up by its number. Hosts count parts behind reasoning from 1, repeat an index, or give none.
+ * Finds the place of each event of a Responses stream. Items and parts are numbered in the order in which they are added, as OpenAI does,
+ * because clients look them up by number. Some hosts count parts after reasoning from 1, repeat an index, or send none.
  */
 export class OutputPlaces {
   private readonly items: KnownItem[] = [];
@@ -114,7 +114,10 @@ export class OutputPlaces {
     return item;
   }
 
-  /** Finds the item of an event: by its index, by its id, or as the last open one of the type. An item that ends without a begin begins. */
+  /**
+   * Finds the item of an event: by its index, by its id, or as the last open one of the type. An item that ends without having begun is
+   * added.
+   */
   private findItem(facts: EventFacts, types: ReadonlySet<string> | null): KnownItem | null {
     const { outputIndex, itemId } = facts;
     const named = itemId === null ? undefined : this.byId.get(itemId);
@@ -139,8 +142,8 @@ function findTarget(type: string): Target | null {
 }
 
 /**
- * Finds the part of an event. A text with an index of its own belongs to the part that was added last and has no text yet; what ends a
- * part, to the last one.
+ * Finds the part of an event. A text with a new index belongs to the part that was added last, if that has no text yet. The end of a part
+ * belongs to the last one.
  */
 function findPart(
   item: KnownItem,

@@ -32,7 +32,7 @@ const DEFAULTS: Fields = {
   prompt_cache_key: null,
 };
 
-/** Returns the required fields that a response lacks: those that are absent, and those that are null where that is not allowed. */
+/** Returns the required fields that a response lacks: those that are absent, and those that are null if that is not allowed. */
 export function listMissing(response: Fields): Record<string, unknown> {
   const missing: Record<string, unknown> = {};
   for (const name in DEFAULTS) {

@@ -42,7 +42,10 @@ function rejectStored({ request }: RoutableCall): void {
   throw new GatewayError({ code: "invalid_request", message, metadata: { field } });
 }
 
-/** Returns what the admission of a request would be: applies the rules of policies and of the request to the deployments that it names. */
+/**
+ * Applies the rules of policies and of the request to the deployments that it names, and returns the resulting admission without recording
+ * it.
+ */
 export function consider(
   { request }: RoutableCall,
   { serving, requested: named, policy, listNeeds, usual, reserve, promptTokens }: PreparedRequest,

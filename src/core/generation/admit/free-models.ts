@@ -12,7 +12,7 @@ export interface AllowedDeployments {
   readonly freeLimit: LimitVerdict | null;
 }
 
-/** Returns whether the limit on free models may matter to a request. */
+/** Returns whether the limit on free models may apply to a request. */
 export function namesFreeModel(deployments: DeploymentsByModel): boolean {
   for (const [first] of deployments) if (first?.served.isFree) return true;
   return false;
@@ -22,7 +22,7 @@ export function namesFreeModel(deployments: DeploymentsByModel): boolean {
  * Removes free models if the account has used up its hourly limit on them. Models that the account's own provider keys serve are
  * not limited. `limit` is null if no limit applies.
  */
-export function leaveOutFree(
+export function removeFreeModels(
   deployments: DeploymentsByModel,
   limit: LimitVerdict | null,
 ): AllowedDeployments {

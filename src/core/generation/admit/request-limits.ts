@@ -26,7 +26,7 @@ export class RequestLimits {
     private readonly deps: Pick<GenerationDeps, "rateLimiter" | "clock" | "settings">,
     private readonly counted: CountedRequest,
     taken: TakenLimits,
-    /** The model for whose limit the request was counted last. */
+    /** The model whose limit the request was last counted for. */
     private countedModel: string,
   ) {
     this.status = taken.limitStatus;
@@ -35,13 +35,13 @@ export class RequestLimits {
   }
 
   /** Whether the request must be counted before it is sent to a candidate. */
-  dependOn(candidate: Candidate): boolean {
+  mustCount(candidate: Candidate): boolean {
     return this.isOtherModel(candidate) || this.isFirstFree(candidate);
   }
 
   /**
-   * Counts the request for the limit of a model that it falls back to, and for the account's limit on free models, the first time that it is
-   * about to be sent to one. Returns the failure if a limit is used up, else null.
+   * Counts the request before it is sent to a candidate: for the limit of a fallback model and, once, for the account's limit on free
+   * models. Returns the failure if a limit is used up; otherwise null.
    */
   async count(candidate: Candidate): Promise<Failure | null> {
     if (this.isOtherModel(candidate)) {

@@ -21,15 +21,15 @@ export interface TakenLimits {
   readonly limitStatus: RateLimitStatus | null;
   /** The account's limit on free models; null if the request names none, or if it is not limited. */
   readonly freeLimit: LimitVerdict | null;
-  /** The model whose limit the request was counted for. Absent: the first one. */
+  /** The model whose limit the request was counted for; absent for the first one. */
   readonly modelId?: string;
-  /** Models whose limits are used up, with the milliseconds until they may be asked again. Absent: none. */
+  /** Models whose limits are used up, with the milliseconds until they may be called again; absent if there are none. */
   readonly limited?: ReadonlyMap<string, number>;
 }
 
 /**
- * Counts a generation for the rate limits of its key and account or client address, and of its model (docs/api/limits.md, "Rate
- * limits"): of its models, the first one whose limit is not used up. `id` is the generation's.
+ * Counts a generation for the rate limits of its key and account or client address, and of the first of its models whose limit is not used
+ * up (docs/api/limits.md, "Rate limits"). `id` is the generation's id.
  * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */
 export async function takeLimits(
@@ -44,12 +44,12 @@ export async function takeLimits(
   if (scopes.length === 0) return { limitStatus: null, freeLimit };
   const first = await countGeneration(deps, call.request, admitted, scopes);
   if (first.kind === "rejected" && first.rejection.source === "gateway" && deployments.length > 1)
-    return { ...(await takeOther(deps, call, admitted, first)), freeLimit };
+    return { ...(await countOtherModel(deps, call, admitted, first)), freeLimit };
   return { limitStatus: requireAdmitted(first, modelId), freeLimit };
 }
 
-/** Counts a generation for another of its models than the first, whose limit is used up. */
-async function takeOther(
+/** Counts a generation for the next of its models after the limit of the first one is used up. */
+async function countOtherModel(
   deps: GenerationDeps,
   call: GenerationCall,
   admitted: AdmittedId,
@@ -78,10 +78,7 @@ function waitOf(decision: LimitDecision): number {
   return decision.kind === "rejected" ? decision.rejection.retryAfterMs : 0;
 }
 
-/**
- * Counts a request that falls back to another model for the requests a minute of that model. Returns the failure if they are used up,
- * else null.
- */
+/** Counts a request for the requests per minute of a fallback model. Returns the failure if they are used up; otherwise null. */
 export async function countFallback(
   {
     rateLimiter,
@@ -135,8 +132,8 @@ export function peekFreeLimit(
 }
 
 /**
- * Counts a request that calls no model, for the requests a minute of its key and account or client address. Returns null if no
- * limit applies.
+ * Counts a request that calls no model for the requests per minute of its key and account or client address. Returns null if no limit
+ * applies.
  * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */
 export async function countRequest(

@@ -44,18 +44,18 @@ export type AttemptOutcome =
       readonly kind: "failed";
       readonly classification: FailureClassification;
       readonly status: number | null;
-      /** The vendor's error code; null where it sent none. */
+      /** The vendor's error code; null if it sent none. */
       readonly code: string | null;
       /** The vendor rejected the reasoning of earlier turns; without it the request may succeed. */
       readonly refusesReasoning: boolean;
-      /** The host does not have the endpoint of this format; it may have that of another format. */
+      /** The host lacks the endpoint of this format. It may have that of another format. */
       readonly lacksEndpoint: boolean;
-      /** The prompt fits, and the answer that the request allows does not: the tokens that are left for it. Null otherwise. */
+      /** The tokens left for the answer if the prompt fits the context window and the requested answer does not; otherwise null. */
       readonly answerRoom: number | null;
-      /** The fields that the vendor does not take, by its own names; none if that is not why it rejected the request. */
+      /** The fields that the vendor does not accept, by the vendor's names. Empty if the request was rejected for another reason. */
       readonly refusedFields: readonly string[];
     }
-  /** `hasBegun`: the vendor had begun to answer a request that is not streamed, and may charge it. */
+  /** `hasBegun`: the vendor had begun an unstreamed answer, and may charge for it. */
   | { readonly kind: "client_left"; readonly hasBegun: boolean };
 
 /** Returns whether an answer has finished cleanly without content for a person or agent. */
@@ -90,9 +90,9 @@ export interface AttemptContext {
   readonly encoded: Pick<EncodedForCandidate, "body" | "headers" | "format" | "maxTokens" | "answers">;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
-  /** Returns whether the candidate's endpoint is known by now to be failing; null if no other candidate may follow. */
-  readonly isOut: (() => boolean) | null;
-  /** How long an answer that is not streamed may be silent. Milliseconds; null if no other candidate may follow. */
+  /** Returns whether other requests have opened the circuit of the candidate's endpoint by now. Null if no other candidate may follow. */
+  readonly isFailing: (() => boolean) | null;
+  /** How long an unstreamed answer may be silent, in milliseconds. Null if no other candidate may follow. */
   readonly silentMs: number | null;
 }
 
@@ -110,7 +110,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   if (stream) cancellation.startPhase("first_token", deps.settings.timers.firstTokenMs);
   else if (context.silentMs !== null) cancellation.startPhase("first_token", context.silentMs);
   else cancellation.endPhase();
-  const watch = stream || context.isOut === null ? null : watchEndpoint(context, context.isOut);
+  const watch = stream || context.isFailing === null ? null : watchEndpoint(context, context.isFailing);
   let exchange: Exchange | null = null;
   let status: number | null = null;
   /** When the wait for the upstream began; null while there is none. */
@@ -119,7 +119,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   let hasBegun = false;
   try {
     const { url, headers, authorizing } = authorize(context);
-    // Only some keys need an access token, which is fetched first.
+    // Some keys need an access token, which must be fetched first.
     const credentials =
       authorizing instanceof Promise
         ? await stopwatch.wait(untilCancelled(authorizing, cancellation))
@@ -154,7 +154,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   }
 }
 
-/** Cancels an attempt without a stream after the first-token time, once other requests have opened the endpoint's circuit. */
+/** Cancels an unstreamed attempt if, after the first-token time, other requests have opened the endpoint's circuit. */
 function watchEndpoint(
   {
     deps: {
@@ -163,10 +163,10 @@ function watchEndpoint(
     },
     cancellation,
   }: AttemptContext,
-  isOut: () => boolean,
+  isFailing: () => boolean,
 ): Timer {
   let timer = clock.after(timers.firstTokenMs, function check() {
-    if (isOut()) cancellation.cancel("first_token");
+    if (isFailing()) cancellation.cancel("first_token");
     else timer = clock.after(WATCH_MS, check);
   });
   return { cancel: () => timer.cancel() };
@@ -175,7 +175,7 @@ function watchEndpoint(
 /** How often the circuit is checked after the first-token time. Milliseconds. */
 const WATCH_MS = 5_000;
 
-/** A request to an upstream, and what proves there who sends it. */
+/** A request to an upstream with its credentials. */
 interface AuthorizedRequest {
   readonly url: URL;
   readonly headers: Headers;
@@ -184,13 +184,13 @@ interface AuthorizedRequest {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Returns the URL and headers of a request, those of its line and its own, and a key's credentials for it. */
+/** Returns the URL, headers and credentials of a request. */
 function authorize({ call, candidate, encoded }: AttemptContext) {
   const { key, served } = candidate;
   const { body, format, headers: added } = encoded;
   const line = served.lineFor(key, call.request, format);
   const { url } = line;
-  const headers = line.headersWith(added);
+  const headers = added === undefined ? line.headers : line.headersWith(added);
   return { url, headers, authorizing: key.address.authorize({ url, body, headers, secret: key.secret }) };
 }
 
@@ -244,9 +244,9 @@ function takeText({ readsBytes }: UpstreamAnswers, response: UpstreamResponse): 
   return readsBytes ? null : (response.takeText?.(BOUNDS.answerBytes) ?? null);
 }
 
-/** Reads the body of an answer that is not there yet. */
+/** Reads the rest of the body of an answer. */
 function readRest({ cancellation }: AttemptContext, response: UpstreamResponse): Promise<Uint8Array> {
-  // A vendor that sends something is not silent: some send white space until the answer is there.
+  // Every received byte counts as activity: some vendors send white space until the answer is ready.
   return readBody(response, BOUNDS.answerBytes, "reject", () => cancellation.touch());
 }
 
@@ -365,14 +365,15 @@ function classifyThrown(
   if (cancellation.reason === "client_left" || cancellation.reason === "client_stalled")
     return { kind: "client_left", hasBegun };
   if (cancellation.reason !== null)
-    return broken(classifyCancellation(cancellation.reason, candidate), status);
-  if (error instanceof AuthorizeError) return broken(classifyAuthorizeError(error, candidate), status);
+    return createFailedOutcome(classifyCancellation(cancellation.reason, candidate), status);
+  if (error instanceof AuthorizeError)
+    return createFailedOutcome(classifyAuthorizeError(error, candidate), status);
   if (error instanceof TransportError)
-    return broken(classifyTransportError(error, candidate, status), status);
+    return createFailedOutcome(classifyTransportError(error, candidate, status), status);
   throw error;
 }
 
-function broken(classification: FailureClassification, status: number | null): AttemptOutcome {
+function createFailedOutcome(classification: FailureClassification, status: number | null): AttemptOutcome {
   return {
     kind: "failed",
     classification,

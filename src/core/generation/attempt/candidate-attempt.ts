@@ -11,8 +11,8 @@ import type { Lifetime } from "../call/lifetime.ts";
 import type { PromptSize } from "../failures/classify-vendor-error.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
+import { findMaxSilence } from "./find-max-silence.ts";
 import type { RequestTurns } from "./request-turns.ts";
-import { silenceOf } from "./silence-of.ts";
 
 /** The generation that makes an attempt. */
 interface AttemptingGeneration {
@@ -27,13 +27,13 @@ interface AttemptingGeneration {
 /** Which candidates may still follow. */
 interface FollowingCandidates {
   readonly hasNext: boolean;
-  /** One of them is of another endpoint, and the answer is not streamed. */
+  /** Whether one of them is at another endpoint, for an answer that is not streamed. */
   readonly hasOther: boolean;
 }
 
 /**
- * What one attempt of a generation needs. What only failures and tool calls need is made when it is asked for: an ordinary answer needs none
- * of it.
+ * The context of one attempt of a generation. Values that only failures and tool calls need are created on demand, because most answers
+ * need none.
  */
 export class CandidateAttempt implements AttemptContext {
   readonly identity: RelayIdentity;
@@ -60,10 +60,12 @@ export class CandidateAttempt implements AttemptContext {
 
   get silentMs(): number | null {
     const { deps, call, candidate } = this;
-    return this.next.hasOther ? silenceOf(call.request, candidate, deps.settings.timers.firstTokenMs) : null;
+    return this.next.hasOther
+      ? findMaxSilence(call.request, candidate, deps.settings.timers.firstTokenMs)
+      : null;
   }
 
-  get isOut(): AttemptContext["isOut"] {
+  get isFailing(): AttemptContext["isFailing"] {
     if (!this.next.hasNext) return null;
     const {
       routing: { health },
@@ -74,7 +76,7 @@ export class CandidateAttempt implements AttemptContext {
   }
 }
 
-/** The identity of an answer. It outlives the request's body, so it must not refer to that. */
+/** The identity of an answer. It must not reference the request's body, which it outlives. */
 class AttemptIdentity implements RelayIdentity {
   readonly id: string;
   readonly model: string;
@@ -122,7 +124,7 @@ class CandidateSize implements PromptSize {
     return windowOf(this.candidate.endpoint);
   }
 
-  /** A BYOK key may serve deployments that the gateway's keys do not, and that lists leave out. */
+  /** A BYOK key may serve deployments that platform keys do not serve, and that model lists omit. */
   listedWindow(): number {
     const { deps, candidate } = this;
     return listedWindow([candidate, ...deps.serving().servedModels.deploymentsOf(candidate.model.id)]);

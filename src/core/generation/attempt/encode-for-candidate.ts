@@ -18,7 +18,7 @@ import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
 import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
 
-/** Returns the parameters that are left out of a request in a format, because the provider refused them; null for none. */
+/** Returns the parameters to omit from a request in a format because the provider refused them; null for none. */
 export type RefusedByFormat = (format: ProviderFormat) => ReadonlySet<string> | null;
 
 /** The variant in which a request is encoded for a candidate. */
@@ -26,9 +26,9 @@ export interface CandidateEncoding
   extends Pick<UpstreamTarget, "withReasoning" | "maxTokens" | "cacheMarking"> {
   /** The remembered turns, which complete what this request lacks. */
   readonly turns: RequestTurns;
-  /** The vendor is asked to store nothing. */
+  /** Whether the vendor must not store anything of the request. */
   readonly zeroRetention: boolean;
-  /** The formats to choose from; null: all of the candidate's. */
+  /** The formats to choose from; null for all of the candidate's. */
   readonly formats: readonly ProviderFormat[] | null;
   /** Null if the provider refused nothing. */
   readonly refused: RefusedByFormat | null;
@@ -36,22 +36,22 @@ export interface CandidateEncoding
 
 /** A request, encoded for a candidate. */
 export interface EncodedForCandidate extends EncodedForUpstream {
-  /** The formats that it was chosen from; absent: all of the candidate's. */
+  /** The formats that its format was chosen from; absent for all of the candidate's. */
   readonly formats?: readonly ProviderFormat[];
-  /** The bound of its answer, if it was lowered to fit the context window. */
+  /** The token limit of its answer, if it was lowered to fit the context window. */
   readonly maxTokens?: number;
-  /** What the gateway marked of the prompt for the vendor's cache; absent: nothing. */
+  /** The parts of the prompt that the gateway marked for the vendor's cache; absent if there are none. */
   readonly cacheMarks?: readonly CacheMarkName[];
-  /** Reasoning of earlier turns was left out, because the vendor rejected it. */
+  /** Whether the reasoning of earlier turns was omitted because the vendor rejected it. */
   readonly isWithoutReasoning?: boolean;
-  /** It repeats the last call without what its vendor refused, so that both are one attempt. */
+  /** Whether it repeats the last call without what the vendor refused. Both calls then count as one attempt. */
   readonly isRepetition?: true;
 }
 
 type Call = Pick<GenerationCall, "principal" | "request">;
 type Deps = Pick<GenerationDeps, "accounts" | "requestEncoder">;
 
-/** A request that is encoded for a candidate, and how. */
+/** A request, the candidate to encode it for, and the variant. */
 export interface EncodeContext extends CandidateEncoding {
   readonly deps: Deps;
   readonly call: Call;
@@ -73,12 +73,12 @@ export async function encodeForCandidate(context: EncodeContext): Promise<Encode
     await cancellation.until(loading);
     if (cancellation.isCancelled()) return null;
   }
-  if (plan.offloaded !== null) return encodeApart(context, plan.offloaded);
+  if (plan.offloaded !== null) return encodeInThread(context, plan.offloaded);
   return complete(context, plan.encode());
 }
 
 /** Encodes a large request in another thread. */
-async function encodeApart(
+async function encodeInThread(
   context: EncodeContext,
   { describe, adopt }: OffloadedEncoding,
 ): Promise<EncodedForCandidate | null> {
@@ -110,12 +110,12 @@ function withAffinityHeader(
   return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
 }
 
-/** How a request would be sent to a candidate. */
+/** The preview of a request as it would be sent to a candidate. */
 interface EncodingPreview {
   readonly format: ProviderFormat;
-  /** What would be left out or changed. */
+  /** Warnings about parts that would be omitted or changed. */
   readonly warnings: readonly Warning[];
-  /** Why it cannot be sent so; null if it can. */
+  /** Why it cannot be sent; null if it can. */
   readonly rejection: Failure | null;
 }
 
@@ -189,7 +189,7 @@ function selectFormats(
   return targets.filter(({ format }) => formats.includes(format));
 }
 
-/** A provider, and how the request of a principal is sent to it. */
+/** An upstream target for the requests of one principal. */
 class CandidateTarget implements UpstreamTarget {
   readonly withReasoning: boolean;
   readonly maxTokens: number | null;

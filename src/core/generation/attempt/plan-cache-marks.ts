@@ -10,11 +10,11 @@ import type { Admission } from "../prepare/admission.ts";
 
 /** Where a prompt is marked for a candidate's cache, and the keys under which the use of that cache is remembered. */
 export interface PromptMarking extends CacheMarking {
-  /** The key of what requests of one kind share; null if that is too short to be cached. */
+  /** The key of the prefix that requests of one kind share; null if the prefix is too short to be cached. */
   readonly sharedKey: string | null;
   /** The key of the conversation. */
   readonly sessionKey: string;
-  /** The keys of all that the caller sends to this model: what requests share, and turns. */
+  /** The keys that cover everything the caller sends to this model: shared prefixes, and turns. */
   readonly callerKeys: { readonly shared: string; readonly turns: string };
 }
 
@@ -27,11 +27,11 @@ interface MarkedCandidate {
 }
 
 /**
- * Decides where to mark a prompt for a vendor that caches by marks (docs/routing.md, "Prompt caches"): the turns of a conversation that the
- * model has answered, and what requests of one kind share if the same account sent it so recently that it is still cached. Where what was
- * written for the caller was mostly not read, turns are marked from the third answer on, and what is shared not at all. A single request
- * is not marked, because a write costs more than a plain prompt. Null if the prompt cannot be cached, has marks of the client, or must not
- * be marked.
+ * Decides where to mark a prompt for a vendor that caches by marks (docs/routing.md, "Prompt caches"). Marks the turns of a conversation
+ * that the model has answered. Also marks the prefix that requests of one kind share, if the same account sent it recently enough to be
+ * still cached. If the caller's cache writes were mostly never read, turns are marked only from the third answer on, and shared prefixes
+ * are not marked. A single request is not marked, because a cache write costs more than a plain prompt. Returns null if the prompt cannot
+ * be cached, already has marks of the client, or must not be marked.
  */
 export function planMarking(
   deps: Deps,
@@ -89,7 +89,7 @@ function decide(
   return { shared: isCached && (turns || isRepeated), turns, sharedKey, sessionKey, callerKeys };
 }
 
-/** Records, after a candidate has answered, that the prompt was sent and what its cache read and wrote. */
+/** Records the use of a candidate's prompt cache after its answer: that the prompt was sent, and what the cache read and wrote. */
 export function recordMarking(
   { routing: { cacheMemory }, clock }: Deps,
   { shared, turns, sharedKey, sessionKey, callerKeys }: PromptMarking,

@@ -7,12 +7,12 @@ import { refusalScopeOf, sightingAccountOf } from "../memory/learned-refusals.ts
 import type { AttemptOutcome } from "./attempt.ts";
 import type { EncodedForCandidate, RefusedByFormat } from "./encode-for-candidate.ts";
 
-/** What an endpoint refused in this request, with platform keys or with one BYOK key. */
+/** The parameters of this request that an endpoint refused, with platform keys or with one BYOK key. */
 interface RefusedHere {
   readonly format: ProviderFormat;
   readonly byokId: string | null;
   readonly parameters: ReadonlySet<string>;
-  /** The vendor does not complain of them any more. */
+  /** Whether the vendor accepted the request without them. */
   isConfirmed: boolean;
 }
 
@@ -20,16 +20,19 @@ type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** The parameters that one request is sent without, because vendors refused them in it or before (docs/routing.md, "Refused parameters"). */
+/**
+ * The parameters that are omitted from one request because vendors refused them, now or in earlier requests (docs/routing.md, "Refused
+ * parameters").
+ */
 export class RequestRefusals {
-  /** Null if nothing was refused, as usual. */
+  /** Null until something is refused. */
   private here: Map<ModelEndpoint, RefusedHere> | null = null;
 
   constructor(
     private readonly generation: { readonly deps: GenerationDeps; readonly call: GenerationCall },
   ) {}
 
-  /** Returns the parameters that are left out for a candidate, by format; null for none, as usual. */
+  /** Returns the parameters to omit for a candidate, by format; null for none. */
   recall(candidate: Candidate): RefusedByFormat | null {
     const {
       routing: { learnedRefusals },
@@ -44,8 +47,8 @@ export class RequestRefusals {
   }
 
   /**
-   * Keeps what a vendor refused. Returns whether the request may be sent once more without it: not after such a repetition, and not for
-   * callers who require all of their parameters.
+   * Keeps the parameters that a vendor refused. Returns whether the request may be repeated without them. It may not after such a
+   * repetition, nor for callers who require all of their parameters.
    */
   keep(candidate: Candidate, { refusedFields }: FailedAttempt, { format }: EncodedForCandidate): boolean {
     if (refusedFields.length === 0 || !this.mayLeaveOut()) return false;
@@ -58,12 +61,12 @@ export class RequestRefusals {
     return true;
   }
 
-  /** Forgets what a candidate refused: the request does not have it. */
+  /** Removes the refusal of a candidate whose request did not contain the refused parameters. */
   drop({ endpoint }: Candidate): void {
     this.here?.delete(endpoint);
   }
 
-  /** Remembers for other requests what a vendor refused, once it does not complain of that any more. */
+  /** Remembers the refused parameters for other requests, once the vendor has accepted the request without them. */
   learn(candidate: Candidate, { format }: EncodedForCandidate, outcome: AttemptOutcome): void {
     const refused = this.find(candidate, format);
     if (refused === null || refused.isConfirmed || outcome.kind === "client_left") return;
@@ -91,7 +94,7 @@ export class RequestRefusals {
     return deps.settings.learnsRefusals && !call.request.preferences.requireParameters;
   }
 
-  /** Names what a vendor refused as the chat API does; nothing if it may not be left out. */
+  /** Returns the chat API's names of the refused parameters. Parameters that may not be omitted are skipped. */
   private nameRefused(
     candidate: Candidate,
     refusedFields: readonly string[],

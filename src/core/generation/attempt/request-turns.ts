@@ -11,7 +11,7 @@ import type { IdentityHash } from "../memory/identity-hash.ts";
 
 /** The remembered turns that one request may use at one candidate. */
 export interface RequestTurns {
-  /** Loads the turns of a conversation that are known. A store that fails is logged, and the turns count as unknown. */
+  /** Loads the known turns of a conversation. A failure of the store is logged, and the turns count as unknown. */
   load(names: TurnNames): Promise<void> | null;
   /** Returns a loaded turn; null if it is unknown or was not loaded. */
   recall(name: string): CalledTurn | null;
@@ -32,17 +32,17 @@ export const NO_TURNS: RequestTurns = {
   remember: () => {},
 };
 
-/** The view of a request whose turns are those of a scope. */
+/** The turns of a request whose conversation store has the given scope. */
 export class StoredTurns implements RequestTurns {
   private knownScope: string | null = null;
   /** Null before any are loaded: most requests look none up. */
   private loaded: Map<string, CalledTurn | null> | null = null;
-  /** What precedes the answer. Null while that is not known. */
+  /** Identifies the conversation before the answer. Null until it is known. */
   private prefix: string | null = null;
 
   constructor(
     private readonly store: ConversationStore,
-    /** Called once, and only if a turn is looked up or remembered: it hashes the vendor's key, which most requests need not pay for. */
+    /** Called once, and only if a turn is looked up or remembered. Most requests avoid its cost, a hash of the vendor's key. */
     private readonly findScope: () => string,
     private readonly log: Pick<Log, "warn">,
   ) {}
@@ -109,7 +109,7 @@ export function openTurns(
   return new StoredTurns(conversations, () => scopeOfTurns(hashIdentity, call, candidate), log);
 }
 
-/** Returns the text of everything but the conversation that must be the same where a turn is used again. */
+/** Returns a text that identifies everything outside the conversation that must be equal for a turn to be reused. */
 function scopeOfTurns(
   hashIdentity: IdentityHash,
   { principal, request: { api, session, user } }: Pick<GenerationCall, "principal" | "request">,
@@ -122,7 +122,7 @@ function scopeOfTurns(
   return JSON.stringify([account, callerKey, api, session, user, ...vendor]);
 }
 
-/** Returns the model without its free variant, which is the same model. Others do not read each other's reasoning. */
+/** Returns the model's id without the suffix of its free variant. Different models cannot read each other's reasoning. */
 function familyOf(modelId: string): string {
   return isFreeId(modelId) ? modelId.slice(0, modelId.lastIndexOf(":")) : modelId;
 }

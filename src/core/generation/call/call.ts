@@ -39,18 +39,18 @@ import type { AdmittedCall, Extension } from "./extension.ts";
 /** A preset whose settings a request has. */
 export interface AppliedPreset {
   readonly step: RouteStep;
-  /** What the client sent as model, if that names the preset; null if another field does. */
+  /** The client's value of `model` if it names the preset; null if another field names it. */
   readonly requested: string | null;
-  /** The body with its settings. */
+  /** The body with the preset's settings. */
   readonly body: Buffer;
 }
 
-/** Counts the memory of a request: its body, and what is read and made from it. */
+/** Counts the memory of a request: its body, its parsed form, and encodings. */
 export interface RequestMemory {
-  /** Takes more bytes. Returns false, and takes nothing, if there is no room. */
+  /** Reserves more bytes. Returns false, and reserves nothing, if there is no room. */
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
-  /** Releases the body, which is not read any more, and all bytes but `keptBytes`. */
+  /** Releases the body, which is no longer read, and everything else except `keptBytes`. */
   release(keptBytes: number): void;
 }
 
@@ -65,17 +65,17 @@ export interface GenerationCall extends AdmittedCall {
   readonly shadowOf?: string;
   /** Returns this call with another body of its request, parsed. @throws GatewayError if the body is not valid. */
   withBody(body: Buffer): GenerationCall;
-  /** Called once if the generation lasts: when its client begins to be watched. */
+  /** Called once if the generation is not quick: when the gateway starts to watch its client. */
   onLasting(): void;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
   readClientSignal(): AbortSignal;
-  /** The memory of the body, and of what is read and made from it. */
+  /** The memory of the body, its parsed form, and encodings. */
   readonly memory: RequestMemory;
-  /** Called once, when the generation has ended and its record is written: what the request holds may be released. */
+  /** Called once, when the generation has ended and its record is written. The request's resources may then be released. */
   onEnded(): void;
 }
 
-/** What this process serves; replaced as a whole when the catalog changes. */
+/** The models and tiers that this process serves. Replaced as a whole when the catalog changes. */
 export interface Serving {
   readonly catalog: Catalog;
   readonly servedModels: ServedModels;
@@ -84,41 +84,41 @@ export interface Serving {
   readonly namedRoutes: NamedRoutes;
 }
 
-/** What the configuration says about generations. A reload replaces it as a whole. */
+/** The configuration of generations. A reload replaces it as a whole. */
 export interface GenerationSettings {
   /** The operator's policy; accounts and keys can only tighten it. */
   readonly policy: Policy;
-  /** What accounts pay instead of list prices. */
+  /** The prices that accounts pay instead of list prices. */
   readonly pricing: PricingRules;
   readonly timers: GenerationTimers;
-  /** The most attempts of one generation. */
+  /** The maximum number of attempts of one generation. */
   readonly maxAttempts: number;
-  /** How many rounds of retries follow transient failures if no candidate has answered. */
+  /** The number of retry rounds for transient failures if no candidate has answered. */
   readonly repeats: number;
-  /** A request is sent again without a parameter that its provider refused, and what was refused is remembered. */
+  /** Whether a request is repeated without a parameter that its provider refused, and the refusal is remembered. */
   readonly learnsRefusals: boolean;
   /** The holds for answers whose length the client does not limit. */
   readonly holdBounds: HoldBounds;
   /** Where callers can buy credits; null if none are sold. */
   readonly buyCreditsUrl: string | null;
-  /** A client that leaves once a vendor has begun an answer that is not streamed pays for it. */
+  /** Whether a client that leaves pays for an unstreamed answer that a vendor has begun. */
   readonly chargesAbandoned: boolean;
   /** Lists the scopes that a request is counted for. */
   readonly listLimits: ListLimits;
   /** The hourly limit on free models for accounts. */
   readonly freeLimit: FreeLimit;
-  /** Answers whose clients do not read at the moment. */
+  /** Answers whose clients are not reading. */
   readonly unread: UnreadAnswers;
 }
 
-/** What this process knows of providers, and what operators have taken out of routing. */
+/** The state of providers that routing uses, and what operators have taken out of routing. */
 interface RoutingState {
   /** The recent health of providers, models and keys. */
   readonly health: Health;
   readonly drains: Drains;
   /** The last failures of each provider, for the operator. */
   readonly recentFailures: RecentFailures;
-  /** The parameters that providers refuse, as they were seen to. */
+  /** The parameters that providers were seen to refuse. */
   readonly learnedRefusals: LearnedRefusals;
   /** Bounds retries at a provider. */
   readonly retryBudget: RetryBudget;
@@ -128,7 +128,7 @@ interface RoutingState {
   readonly cacheMemory: CacheMemory;
 }
 
-/** What accounts have of their own, and how their users are named to vendors. */
+/** The resources of accounts, and the hash that names their users to vendors. */
 interface CallerState {
   /** The accounts' own provider keys. */
   readonly byokKeys: ProviderKeyCache;
@@ -139,13 +139,13 @@ interface CallerState {
 
 /** The generations of this process that have not ended. */
 interface RunningGenerations {
-  /** The first `WATCH_MS` of generations, in which their clients are not watched and their timers are not set. */
+  /** Generations in their first `WATCH_MS`, during which their clients are not watched and their timers are not set. */
   readonly beginnings: WaitList;
-  /** What a shutdown cancels after its drain time. */
+  /** The generations that a shutdown cancels after its drain time. */
   readonly active: LinkedSet<Cancellation>;
 }
 
-/** What generations need. */
+/** The dependencies of generations. */
 export interface GenerationDeps {
   /** Names this gateway in the records of the generations that it runs. */
   readonly gatewayId: string;
@@ -168,7 +168,7 @@ export interface GenerationDeps {
   readonly extensions: readonly Extension[];
 }
 
-/** The result of a generation, as far as its first byte. */
+/** The result of a generation when its first byte is available. */
 export interface GenerationResult {
   readonly generationId: string;
   /** The model and provider that answer; null if none does. */

@@ -11,7 +11,7 @@ export type CancelReason =
   | "total"
   | "shutdown";
 
-/** The reasons that lie with the client, which are no failures of a provider. */
+/** The reasons caused by the client. They do not count as failures of a provider. */
 export type ClientCancelReason = "client_left" | "client_stalled";
 
 /** How long the phases of a generation may take. Milliseconds. */
@@ -27,14 +27,14 @@ export interface GenerationTimers {
 }
 
 /**
- * The longest time between two checks. A system's clock that is set forward is noticed by then, and before the money of the generation's
- * hold, which ends by the same clock, can be spent by others. Milliseconds.
+ * Maximum time between two checks. It bounds how late a system clock that was set forward is noticed. The generation's hold expires by the
+ * same clock, and its money must not be spent by others meanwhile. Milliseconds.
  */
 const CHECK_MS = 30_000;
 
 /**
- * Everything that can end a generation early: its timers, the client's leaving, a shutdown. The first reason wins: it cancels
- * the current exchange and notifies the listener. One timer serves all waits.
+ * Ends a generation early: by a timer, because the client left, or at a shutdown. The first reason cancels the current exchange and
+ * notifies the listener; later ones are ignored. One timer serves all waits.
  */
 export class Cancellation extends Linked {
   /** Null while the generation may continue. */
@@ -46,12 +46,12 @@ export class Cancellation extends Linked {
   private phase: { readonly reason: "first_token" | "silence"; readonly limitMs: number } | null = null;
   private since = 0;
   private isHeld = false;
-  /** Whether a timer is to be set by `setTimer`. */
+  /** Whether `setTimer` must still set a timer. */
   private isDeferred = false;
 
   /**
-   * With `quickMs`, the caller calls `setTimer` by then if the generation still runs: until then no timer is set that would fire later, so
-   * that a quick generation needs none.
+   * With `quickMs`, timers that would fire after `quickMs` are not set, so that a quick generation needs none. The caller must call
+   * `setTimer` after `quickMs` if the generation still runs.
    */
   constructor(
     private readonly clock: Clock,
@@ -65,7 +65,7 @@ export class Cancellation extends Linked {
   /** Sets the timer that was deferred. */
   setTimer(): void {
     this.quickMs = 0;
-    if (this.isDeferred && this.reason === null) this.arm();
+    if (this.isDeferred && this.reason === null) this.startTimer();
   }
 
   /** Sets the exchange to cancel when the generation is cancelled. */
@@ -75,21 +75,21 @@ export class Cancellation extends Linked {
   }
 
   /**
-   * Starts a wait of at most `limitMs`, in place of the one before. A first token that did not come in time ends one attempt
-   * and not the generation, so that another attempt may begin.
+   * Starts a wait of at most `limitMs`, which replaces the current one. If the first token does not arrive in time, only the attempt ends,
+   * so that another one may begin.
    */
   startPhase(reason: "first_token" | "silence", limitMs: number): void {
     if (this.reason === "first_token") this.reason = null;
     this.phase = { reason, limitMs };
     this.touch();
-    this.arm();
+    this.startTimer();
   }
 
-  /** Ends the current wait: only the total time is limited from now on. */
+  /** Ends the current wait. From now on only the total time is limited. */
   endPhase(): void {
     if (this.reason === "first_token") this.reason = null;
     this.phase = null;
-    this.arm();
+    this.startTimer();
   }
 
   /** Restarts the current wait. Sets no timer: the running one checks again when it fires. */
@@ -98,7 +98,7 @@ export class Cancellation extends Linked {
     this.isHeld = false;
   }
 
-  /** Suspends the current wait until the next `touch`; only the total time runs on. */
+  /** Suspends the current wait until the next `touch`. The total time continues. */
   hold(): void {
     this.isHeld = true;
   }
@@ -113,12 +113,12 @@ export class Cancellation extends Linked {
     this.listener = null;
   }
 
-  /** Calls a listener once, when the generation is cancelled, in place of the one before. */
+  /** Sets the listener, which is called once when the generation is cancelled. Replaces the current one. */
   whenCancelled(listener: () => void): void {
     this.listener = listener;
   }
 
-  /** Returns whether the generation was cancelled, and not only one attempt. */
+  /** Returns whether the whole generation was cancelled, not only one attempt. */
   isCancelled(): boolean {
     return this.reason !== null && this.reason !== "first_token";
   }
@@ -150,7 +150,7 @@ export class Cancellation extends Linked {
     this.timer = null;
   }
 
-  private arm(): void {
+  private startTimer(): void {
     this.timer?.cancel();
     const now = this.clock.now();
     const since = this.isHeld ? now : this.since;
@@ -166,6 +166,6 @@ export class Cancellation extends Linked {
     if (now >= this.endsAt) this.cancel("total");
     else if (this.phase !== null && !this.isHeld && now - this.since >= this.phase.limitMs) {
       this.cancel(this.phase.reason);
-    } else this.arm();
+    } else this.startTimer();
   }
 }

@@ -6,22 +6,22 @@ export const WATCH_MS = 20;
 
 /** Cancels a generation when its client closes the connection. */
 export class ClientWatch {
-  /** The signal that is subscribed to, and what is called when it is aborted; null until then. */
+  /** The subscribed signal; null before `start`. */
   private signal: AbortSignal | null = null;
   private onLeft: (() => void) | null = null;
 
-  /** The generation is cancelled if the client leaves between `start` and `stop`, or has left before. */
+  /** The generation is cancelled if the client leaves between `start` and `stop`, or left before `start`. */
   constructor(
     private readonly call: Pick<GenerationCall, "readClientSignal">,
     private readonly cancellation: Pick<Cancellation, "cancel">,
   ) {}
 
-  /** Returns whether the client has left. Costs nothing compared with a subscription. */
+  /** Returns whether the client has left. Much cheaper than a subscription. */
   hasLeft(): boolean {
     return this.call.readClientSignal().aborted;
   }
 
-  /** Begins to watch. */
+  /** Subscribes to the client's signal. */
   start(): void {
     this.signal = this.call.readClientSignal();
     this.onLeft = () => this.cancellation.cancel("client_left");

@@ -20,7 +20,10 @@ export interface AdmittedCall {
   readonly request: InferenceRequest;
   /** The headers of the request. */
   readonly headers: ReadHeader;
-  /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided, and are gone when a stream has begun. Gates read `GatedRequest`. */
+  /**
+   * Returns the body as it was received. Its bytes stay unchanged only until the gates have decided, and are released when a stream has
+   * begun. Gates read the body of `GatedRequest` instead.
+   */
   readBody(): Uint8Array;
   /** Reserves memory until the generation ends. Returns false if none is left. */
   takeMemory(bytes: number): boolean;
@@ -28,7 +31,7 @@ export interface AdmittedCall {
   readonly route: string;
   /** When the request arrived. Milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** Runs since the request arrived. Waits for the caller's body and for providers count as waiting. */
+  /** The stopwatch that runs since the request arrived. The time to receive the body and to wait for providers counts as waiting. */
   readonly stopwatch: Stopwatch;
   /** Null if the request is not traced. */
   readonly trace: RequestTrace | null;
@@ -40,29 +43,29 @@ export interface AdmittedCall {
 export interface AdmittedGeneration {
   readonly id: string;
   readonly call: AdmittedCall;
-  /** What decides which limits and budgets it counts for. */
+  /** The spender, which decides the limits and budgets that it counts for. */
   readonly spender: Spender;
-  /** The request, its account or the operator demands zero data retention: nothing of it may be stored. */
+  /** Whether nothing of the request may be stored, because the request, its account or the operator demands zero data retention. */
   readonly zeroRetention: boolean;
   /** How named routes led to the first model; empty if the request names a model or tier. */
   readonly namedRoutes: readonly RouteStep[];
-  /** What gets a copy of the request; null for none, also if rules about its data forbid that. */
+  /** The route that gets a copy of the request; null for none, or if rules about its data forbid a copy. */
   readonly shadow: ShadowRoute | null;
   /**
-   * Describes what the request says besides its body: its API, and the headers that decide what answers it. Equal for a repetition of the
+   * Describes the request apart from its body: its API, and the headers that decide which deployment answers. Equal for a repetition of the
    * request.
    */
   describeRequest(): string;
   /**
-   * Describes which deployments may answer and with which overrides, whatever that follows from: the name and its routes, headers, balance,
-   * session, policy, catalog. Only equal ones may give the same answer.
+   * Describes the deployments that may answer, with their overrides. It covers everything that decides them: name, routes, headers,
+   * balance, session, policy and catalog. Requests can share an answer only if their descriptions are equal.
    */
   describeChoice(): string;
   /** Lists the ids of the requested model or tier, and of the models that may answer. */
   listModels(): readonly string[];
 }
 
-/** A request at a gate, as the gates before it left it. */
+/** A request at a gate, with the changes of earlier gates. */
 export interface GatedRequest {
   /** Returns the body. Its bytes stay unchanged only until the gates have decided. */
   readonly readBody: () => Uint8Array;
@@ -81,17 +84,20 @@ export interface BeginningAttempt {
 
 /** A feature that takes part in generations without being known to `generate`. The wiring lists them in order. */
 export interface Extension {
-  /** Identifies it in the log. */
+  /** The extension's name in the log. */
   readonly name: string;
-  /** It may reject requests for their texts, or change these: no vendor is asked to count the tokens of what it has not seen. */
+  /**
+   * Whether it may reject requests for their texts, or change the texts. No vendor may then count the tokens of a request that it has not
+   * checked.
+   */
   readonly checksTexts?: boolean;
-  /** Returns what it does in this generation; null if it takes no part, which then costs nothing further. */
+  /** Returns its extension points in this generation; null if it takes no part, which then has no further cost. */
   attach(generation: AdmittedGeneration): ExtensionPoints | null;
 }
 
 /**
- * What an extension does in one generation; every point is optional. `beforeRoute` is a gate: it decides how the generation
- * goes on, and a gate that throws fails it. The others are observers: what they throw is logged and changes nothing.
+ * The extension points of one generation, all optional. `beforeRoute` is a gate: it decides how the generation continues, and the
+ * generation fails if it throws. The others are observers: their errors are logged and change nothing.
  */
 export interface ExtensionPoints {
   /**
@@ -101,7 +107,7 @@ export interface ExtensionPoints {
   beforeRoute?(request: GatedRequest): Promise<GateDecision>;
   /** Called before each attempt. Returns headers to add to the request to the provider; null for none. */
   beforeAttempt?(attempt: BeginningAttempt): Readonly<Record<string, string>> | null;
-  /** Called after each attempt, with its outcome as far as its first token. */
+  /** Called after each attempt, with its outcome at the first token. */
   onAttempt?(attempt: AttemptRecord): void;
   /**
    * Called with each piece of a successful answer, in the client API's format (JSON, or server-sent events), before it is
@@ -116,7 +122,7 @@ export interface ExtensionPoints {
   onAbandoned?(): void;
 }
 
-/** What a gate decides: `warnings` go into the answer's `gateway_metadata` and the record, `headers` into the response. */
+/** The decision of a gate. `warnings` go into the answer's `gateway_metadata` and the record, `headers` into the response. */
 export type GateDecision =
   | {
       readonly kind: "continue";
@@ -128,12 +134,12 @@ export type GateDecision =
   | { readonly kind: "reject"; readonly failure: Failure; readonly warnings?: readonly Warning[] }
   | Replacement;
 
-/** An answer that no provider is asked for. */
+/** An answer that a gate gives in place of a provider. */
 export interface Replacement {
   readonly kind: "replace";
   /** The whole answer in the client API's format: JSON, or server-sent events if the request asks for a stream. */
   readonly body: string;
-  /** The generation whose answer it is; absent if it is of none. */
+  /** The generation whose answer is replayed; absent if the body is not a replay. */
   readonly replayOf?: string;
   readonly headers?: Headers;
 }
@@ -141,7 +147,7 @@ export interface Replacement {
 /** Response headers, by lower-case name. */
 type Headers = Readonly<Record<string, string>>;
 
-/** What the gates of a generation decide together, with the warnings of those that were asked. */
+/** The joint decision of a generation's gates, with the warnings of those that were asked. */
 export type JointDecision = { readonly warnings: readonly Warning[] } & (
   | {
       readonly kind: "continue";
@@ -153,7 +159,7 @@ export type JointDecision = { readonly warnings: readonly Warning[] } & (
   | Replacement
 );
 
-/** What extensions are attached with. */
+/** The dependencies of `AttachedExtensions`. */
 interface ExtensionDeps {
   /** In the order in which they are asked. */
   readonly extensions: readonly Extension[];
@@ -166,7 +172,7 @@ export class AttachedExtensions {
   readonly hasGate: boolean = false;
   /** Whether anything observes the text. */
   readonly observesText: boolean = false;
-  /** What each extension does that takes part. */
+  /** The extension points of each extension that takes part. */
   private readonly attached: ExtensionPoints[] = [];
   /** The names of these extensions, in the same order. */
   private readonly names: string[] = [];
@@ -235,7 +241,7 @@ export class AttachedExtensions {
     this.notify(tellAbandoned, null, null);
   }
 
-  /** Calls an observer of each extension. It gets what it tells as arguments, because a function for each call would be created. */
+  /** Calls an observer of each extension. `a` and `b` are passed as arguments so that no closure is created for each call. */
   private notify<A, B>(tell: (points: ExtensionPoints, a: A, b: B) => void, a: A, b: B): void {
     for (let at = 0; at < this.attached.length; at++) {
       try {

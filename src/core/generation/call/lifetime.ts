@@ -3,7 +3,10 @@ import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import { ClientWatch, WATCH_MS } from "./client-watch.ts";
 
-/** The time of a generation from its admission to its end: its timers, its client, and its place among those that run. */
+/**
+ * The lifetime of a generation from its admission to its end: its timers, the watch over its client, and its entry in the list of running
+ * generations.
+ */
 export class Lifetime {
   readonly cancellation: Cancellation;
   private readonly client: ClientWatch;
@@ -31,7 +34,7 @@ export class Lifetime {
     this.client.stop();
   }
 
-  /** Begins to watch over a generation that is not quick. */
+  /** Sets the timers and watches the client of a generation that is not quick. */
   private static watch(lifetime: Lifetime): void {
     lifetime.cancellation.setTimer();
     lifetime.call.onLasting();

@@ -18,7 +18,7 @@ import {
 export function classifyAuthorizeError(error: AuthorizeError, candidate: Candidate): FailureClassification {
   const internal = redact(error.message, candidate.key.secret);
   if (error.kind === "refused") return keyRejected(candidate, { status: null, internal, scope: "key" });
-  return tryNext(outOfReach(candidate, "no access token", internal));
+  return tryNext(createUnreachable(candidate, "no access token", internal));
 }
 
 /** Classifies a connection that failed before there was an answer. `upstreamStatus` is null if no response head had arrived. */
@@ -32,7 +32,7 @@ export function classifyTransportError(
     case "connect_failed":
     case "connect_timeout":
     case "tls_failed":
-      return tryNext(outOfReach(candidate, TRANSPORT_WORDS[error.kind], error.message));
+      return tryNext(createUnreachable(candidate, TRANSPORT_WORDS[error.kind], error.message));
     case "encoding": {
       const raw = redact(error.message, candidate.key.secret);
       return tryNext({
@@ -51,7 +51,7 @@ export function classifyTransportError(
   }
 }
 
-function outOfReach(candidate: Candidate, raw: string, internal: string): Failure {
+function createUnreachable(candidate: Candidate, raw: string, internal: string): Failure {
   return {
     code: "unavailable",
     message: `${candidate.provider.record.name} cannot be reached. Try again later, or choose another model.`,
@@ -71,7 +71,7 @@ const TRANSPORT_WORDS = {
   cancelled: "cancelled",
 } as const;
 
-/** Classifies a timeout or a shutdown. A client that leaves is no failure. */
+/** Classifies a timeout or a shutdown. A client that leaves is not classified, because that is not a failure. */
 export function classifyCancellation(
   reason: Exclude<CancelReason, ClientCancelReason>,
   candidate: Candidate,
@@ -97,8 +97,8 @@ const CANCEL_WORDS = {
 } as const;
 
 /**
- * Chooses what the client receives after several failed attempts: that the prompt is too long if no candidate has a larger
- * window, else the rate limit with the shortest wait, else the last failure.
+ * Chooses the failure that the client receives after several failed attempts. In order of precedence: a prompt that is too long for every
+ * candidate, the rate limit with the shortest wait, the last failure.
  */
 export function chooseFailure(failures: readonly Failure[]): Failure {
   const last = failures.at(-1) as Failure;

@@ -15,7 +15,7 @@ import {
   tryNext,
 } from "./failure-classification.ts";
 
-/** The `Retry-After` of a provider without credit, for which it is not called. Seconds. */
+/** The `Retry-After` of a provider without credit. The provider is not called in that time. Seconds. */
 const NO_CREDIT_S = 60;
 /** The `Retry-After` of a rate limit for which the vendor names none. Seconds. */
 const RATE_LIMIT_RETRY_AFTER_S = 1;
@@ -23,13 +23,13 @@ const MAX_RETRY_AFTER_S = 3_600;
 
 /** The size of a prompt, for vendors' errors that do not name it. Tokens. */
 export interface PromptSize {
-  /** The most tokens that a prompt may have at the candidate. */
+  /** The maximum tokens of a prompt at the candidate. */
   readonly promptLimit: number;
   /** Returns the model's context window, as model lists show it. Computed only when needed. */
   listedWindow(): number;
 }
 
-/** A vendor's error, and what of it the client may see. */
+/** A vendor's error, with the message that the client may see. */
 interface PresentableError {
   readonly error: VendorError;
   readonly candidate: Candidate;
@@ -80,7 +80,7 @@ export function classifyVendorError(
   }
 }
 
-/** Removes secrets from a message; unless it is about the request, also what concerns the account at the vendor. */
+/** Removes secrets from a message. Unless the message is about the request, also removes what concerns the account at the vendor. */
 function cleanMessage({ meaning, message, status }: VendorError, candidate: Candidate): string {
   const clean = redact(message, candidate.key.secret);
   if (meaning === "bad_request" || meaning === "context_overflow" || meaning === "content_filter")
@@ -109,7 +109,10 @@ function overflowFailure({ error, metadata }: PresentableError, size: PromptSize
   return contextOverflow({ limit, promptLimit, requested, isExact }, metadata);
 }
 
-/** Vendors round windows differently from model lists. A vendor that differs much knows its own window better than the list. */
+/**
+ * Allows for rounding: vendors round context windows differently from model lists. If the difference is larger, the vendor's value is the
+ * correct one.
+ */
 function isSameWindow(reported: number, listed: number): boolean {
   return Math.abs(reported - listed) <= listed / 10;
 }
@@ -149,13 +152,16 @@ function classifyFailed({ error, candidate, message, metadata }: PresentableErro
   return tryNext(failure, isByok(candidate) && status >= 400 && status < 500 ? NEUTRAL : FAILED);
 }
 
-/** A client learns that a BYOK key is out of credit. It learns nothing of the gateway's account at a provider. */
+/**
+ * Returns the failure of a provider account without credit. It names the cause only for a BYOK key: clients learn nothing about the
+ * gateway's accounts.
+ */
 function creditFailure({ error, candidate }: PresentableError): Failure {
   const { name } = candidate.provider.record;
   const common = {
     code: "unavailable",
     retryAfterS: NO_CREDIT_S,
-    // Not even the log repeats what the vendor says of an account: its words may name sums, keys and people.
+    // The vendor's message is not even logged, because it may contain amounts, keys and names of people.
     internal: `out of credit (HTTP ${error.status})`,
   } as const;
   if (isByok(candidate)) {
@@ -172,7 +178,7 @@ function creditFailure({ error, candidate }: PresentableError): Failure {
   };
 }
 
-/** Replaces words at which agents repeat a request that would be rejected again. */
+/** Replaces words that make agents retry a request that would be rejected again. */
 function avoidRetryWords(message: string): string {
   return message
     .replace(/rate[ -]limit/gi, "request limit")

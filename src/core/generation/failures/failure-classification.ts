@@ -2,18 +2,18 @@ import type { Failure } from "../../../base/failures/errors.ts";
 import type { AttemptReport } from "../../routing/health/health.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 
-/** What a failed attempt means for the request. */
+/** The consequences of a failed attempt for the request, its candidates and their health. */
 export interface FailureClassification {
-  /** What the client receives if no other candidate answers. */
+  /** The failure that the client receives if no other candidate answers. */
   readonly failure: Failure;
   /**
    * Whether another candidate may be tried; `larger`: only one with a larger context window, `elsewhere`: only one of another endpoint.
    * False if the request itself is at fault.
    */
   readonly mayTryNext: boolean | "larger" | "elsewhere";
-  /** What it means for the health of the provider and its key. */
+  /** The report for the health of the provider and its key. */
   readonly health: AttemptReport;
-  /** Whether the provider has accepted the key, as far as the failure shows it. */
+  /** Whether the failure shows that the provider accepts or rejects the key. */
   readonly keyIs: "accepted" | "rejected" | "unknown";
 }
 
@@ -28,7 +28,7 @@ export function tryNext(failure: Failure, health: AttemptReport = FAILED): Failu
   return { failure, mayTryNext: true, health, keyIs: "unknown" };
 }
 
-/** Classifies a failure whose cause is the request: every candidate would have it. */
+/** Classifies a failure that the request has caused. Every candidate would have it. */
 export function requestAtFault(failure: Failure): FailureClassification {
   return { failure, mayTryNext: false, health: NEUTRAL, keyIs: "accepted" };
 }
@@ -55,7 +55,7 @@ interface KeyRejection {
   readonly scope: "key" | "model";
 }
 
-/** Returns whether a candidate is called with a BYOK key, whose problems the caller can solve. */
+/** Returns whether a candidate is called with a BYOK key. The caller can solve the problems of such a key. */
 export function isByok({ key }: Candidate): boolean {
   return key.byokId !== null;
 }

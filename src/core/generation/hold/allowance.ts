@@ -6,25 +6,25 @@ import { boundPrompt, type DeploymentCost } from "../../ledger/holds/worst-case.
 import type { Candidate } from "../../routing/plan/plan.ts";
 import { boundByBytes } from "../../routing/plan/prompt-tokens.ts";
 
-/** What a generation may use of its account's money (docs/adr/0009-holds-that-grow.md). */
+/** The money of its account that a generation may spend (docs/adr/0009-holds-that-grow.md). */
 export interface Allowance {
-  /** What is held for it, in nanodollars; null if nothing is. */
+  /** The amount that is held for it, in nanodollars; null if nothing is held. */
   readonly held: number | null;
-  /** What bounds the hold. */
+  /** The balance, budget or limit that bounds the hold. */
   readonly by: TakenHold["by"];
   /** The leases of money that the cost is charged to; absent: none. */
   readonly leasedFrom?: readonly string[] | undefined;
-  /** Returns the most tokens to request of a candidate for each answer; null: as many as the client wants. */
+  /** Returns the maximum tokens to request for each answer of a candidate; null if the hold sets no maximum. */
   boundFor(candidate: Candidate): number | null;
   /** Returns the tokens of answers that the hold covers at a candidate; infinite if it covers the longest answers. */
   tokensHeldFor(candidate: Candidate): number;
   /** Raises the hold to cover `tokens` of answers at a candidate, or as many as possible, and returns how many it covers. */
   growTo(candidate: Candidate, tokens: number): number;
-  /** Like `growTo`, and waits a short time for money that must be borrowed first. */
+  /** Like `growTo`, but waits a short time for money that must be leased first. */
   growSoonTo(candidate: Candidate, tokens: number): Promise<number>;
-  /** Raises the hold to a cost, or as far as possible, and returns how much of the cost it covers. Nanodollars. */
+  /** Raises the hold to a cost, or as far as possible, and returns the covered part of the cost. Nanodollars. */
   cover(cost: number): number;
-  /** Raises the hold like `cover`, and waits a short time for money that must be borrowed first. */
+  /** Raises the hold like `cover`, but waits a short time for money that must be leased first. */
   coverSoon(cost: number): Promise<void>;
 }
 
@@ -47,14 +47,14 @@ interface HeldRequest {
   readonly id: string;
   readonly request: Pick<InferenceRequest, "maxTokens" | "answers" | "stream" | "prompt">;
   readonly candidates: readonly Candidate[];
-  /** The costs of the candidates, in their order; null for those that cost nothing, as do others. */
+  /** The maximum costs of the candidates, in their order; null for candidates that need no hold. */
   readonly costs: readonly (DeploymentCost | null)[];
 }
 
 /** The allowance of a request for which an amount is held. */
 export class HeldAllowance implements Allowance {
   private amount: number;
-  /** A candidate's bound does not change after its first attempt. */
+  /** The token limit of each candidate. It does not change after the candidate's first attempt. */
   private readonly bounds: (number | null | undefined)[] = [];
 
   constructor(
@@ -130,7 +130,7 @@ export class HeldAllowance implements Allowance {
     if (amount > this.amount) this.amount = await this.ledger.growSoon(this.target.id, amount);
   }
 
-  /** Null if all tokens that the answers can have are covered, so that the request needs no bound. */
+  /** Returns the token limit of a candidate; null if the hold covers the longest answers, so that the request needs no limit. */
   private findBound(candidate: Candidate, cost: DeploymentCost): number | null {
     const { request } = this.target;
     const canGrow = !mayHideTokens(candidate, request.stream);
@@ -150,14 +150,14 @@ export class HeldAllowance implements Allowance {
 }
 
 /**
- * Returns whether tokens may be produced that are seen only at the end, so that a hold cannot grow with them: in an answer that
- * is not streamed, by a model that reasons, and in media.
+ * Returns whether the gateway may see tokens only at the end of an answer, so that the hold cannot grow with them. That is so for
+ * unstreamed answers, models that reason, and media.
  */
 function mayHideTokens({ model }: Candidate, isStream: boolean): boolean {
   return !isStream || mayReason(model) || model.outputModalities.some((modality) => modality !== "text");
 }
 
-/** Names what bounds a hold, for use within a sentence. */
+/** Returns a phrase that names what bounds a hold, for use in a sentence. */
 export function nameBound(by: HoldBound): string {
   return BOUNDS[by];
 }

@@ -13,21 +13,20 @@ export interface HoldOrder {
   /** The open record of the generation. */
   readonly record: UsageRecord;
   readonly candidates: readonly Candidate[];
-  /** With the models that requests may consult beside the one that answers. */
+  /** The catalog, which prices the models that the answering model may consult. */
   readonly catalog: Catalog;
 }
 
-/** The candidates that may be called, and what they may cost. */
+/** The candidates that may be called, and the money held for them. */
 export interface Held {
   readonly candidates: readonly Candidate[];
   readonly allowance: Allowance;
 }
 
 /**
- * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
- * it is held for. Free models, and BYOK keys without a fee, need no hold. If the money does not suffice for the others, only candidates with a
- * BYOK key remain.
- * Rejects with a GatewayError `insufficient_credits` if no candidate remains.
+ * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that the hold covers.
+ * Free models, and BYOK keys without a fee, need no hold. If the balance is too low for the other candidates, only those with a BYOK key
+ * remain. Rejects with a GatewayError `insufficient_credits` if no candidate remains.
  */
 export async function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): Promise<Held> {
   const { record, candidates } = order;
@@ -46,7 +45,7 @@ export async function takeHold(deps: GenerationDeps, call: GenerationCall, order
     : rejectUnaffordable(verdict, deps.settings.buyCreditsUrl);
 }
 
-/** Returns what each candidate may cost, in their order; null for those that cost nothing. */
+/** Returns the maximum cost of each candidate, in order; null for candidates that cost nothing. */
 function boundCosts(
   { settings: { holdBounds } }: GenerationDeps,
   request: GenerationCall["request"],

@@ -7,15 +7,15 @@ import type { CalledTurn } from "../../../wire/canonical/answer/called-turn.ts";
  * caller, its conversation and its vendor.
  */
 export interface ConversationStore {
-  /** Stores a turn under each of its names. A name under which another turn is stored means neither from then on. */
+  /** Stores a turn under each of its names. If another turn is stored under a name, the name becomes ambiguous and finds neither. */
   rememberTurn(scope: string, names: readonly string[], turn: CalledTurn): Promise<void>;
-  /** Whether it stores turns at all. */
+  /** Whether the store is enabled. */
   readonly keepsTurns: boolean;
-  /** Whether it certainly has no turn, so that none need be looked up. */
+  /** Whether the store certainly contains no turn, so that lookups can be skipped. */
   readonly isEmpty: boolean;
   /**
-   * Returns the turns known under the given names. Unknown, ambiguous and expired ones are absent. Names further back may be left out
-   * where they are many.
+   * Returns the turns stored under the given names. Unknown, ambiguous and expired ones are absent. If there are many names, those of older
+   * turns may be skipped.
    */
   recallTurns(scope: string, names: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>>;
 }

@@ -17,16 +17,19 @@ export interface RefusalScope {
 
 /** A parameter that a vendor refused. */
 export interface LearnedRefusal extends RefusalScope {
-  /** The name of the chat API. */
+  /** The parameter's name in the chat API. */
   readonly parameter: string;
-  /** Requests are sent without it. False: one account saw it so far, and another one must before it counts for all. */
+  /**
+   * Whether requests are sent without it. False while only one account has seen the refusal: a second one must see it before it applies to
+   * all.
+   */
   readonly isApplied: boolean;
-  /** When it was seen first, and until when it is remembered. Milliseconds since the epoch. */
+  /** When it was first seen, and when it expires. Milliseconds since the epoch. */
   readonly since: number;
   readonly until: number;
 }
 
-/** One request that a vendor refused because of parameters, and took without them. */
+/** One request that a vendor refused because of parameters and accepted without them. */
 interface RefusalSighting {
   readonly scope: RefusalScope;
   readonly parameters: ReadonlySet<string>;
@@ -35,35 +38,40 @@ interface RefusalSighting {
   readonly at: number;
 }
 
-/** Requests that were sent again without a parameter. */
+/** The number of requests that were repeated without a parameter. */
 interface RefusalCount {
   readonly provider: string;
   readonly parameter: string;
   readonly count: number;
 }
 
-/** Remembers, in memory and for an hour, which parameters vendors refuse, so that requests are sent without them at once. */
+/** Remembers for an hour, in memory, which parameters vendors refuse, so that later requests omit them in the first call. */
 export interface LearnedRefusals {
-  /** Nothing is remembered, as usual. */
+  /** Whether nothing is remembered, which is the usual case. */
   readonly isEmpty: boolean;
-  /** Returns the parameters that are left out at an endpoint; null for none. The same set as long as it has the same members. */
+  /** Returns the parameters to omit at an endpoint; null for none. Returns the same object until the members change. */
   recall(scope: RefusalScope, now: number): ReadonlySet<string> | null;
   record(sighting: RefusalSighting): void;
-  /** Lists what is remembered of a provider, or of all; the oldest first. */
+  /** Lists the refusals of a provider, or of all providers, oldest first. */
   list(now: number, provider?: string): readonly LearnedRefusal[];
-  /** Forgets what is remembered of a provider. */
+  /** Forgets the refusals of a provider. */
   forget(provider: string): void;
   /** Counts the sightings since the start by provider and parameter. */
   counts(): readonly RefusalCount[];
 }
 
-/** How long a refusal is remembered. Vendors change what they take with a release, and a retry after that costs one call. Milliseconds. */
+/**
+ * How long a refusal is remembered. A vendor's release may change which parameters it accepts; trying again costs one call. Milliseconds.
+ */
 const REMEMBERED_MS = 3_600_000;
-/** With fewer, one caller could switch a parameter off for all others. */
+/** Accounts that must see a refusal before it applies to all. With one, a single caller could switch a parameter off for all others. */
 const MIN_ACCOUNTS = 2;
-/** The most endpoints that are remembered for platform keys, and as many for BYOK keys. They are counted separately, because a caller can add many BYOK keys. */
+/**
+ * Maximum number of remembered endpoints, for platform keys and for BYOK keys each. They are counted separately because a caller can add
+ * many BYOK keys.
+ */
 const MAX_ENDPOINTS = 2_000;
-/** The most pairs of provider and parameter that are counted. */
+/** Maximum number of pairs of provider and parameter that are counted. */
 const MAX_COUNTS = 2_000;
 
 /** Creates an empty memory. */
@@ -125,10 +133,10 @@ interface Refusal {
   readonly until: number;
 }
 
-/** What one endpoint refused: at most the parameters that may be left out. */
+/** The refusals of one endpoint. Their number is bounded by that of the parameters that may be omitted. */
 class EndpointRefusals {
   private readonly refusals = new Map<string, Refusal>();
-  /** The applied ones, until one of them expires. */
+  /** A cache of the applied refusals, valid until one of them expires. */
   private applied: { readonly names: ReadonlySet<string> | null; readonly until: number } | null = null;
 
   constructor(readonly scope: RefusalScope) {}
@@ -148,7 +156,7 @@ class EndpointRefusals {
       if (earlier?.isApplied === true) continue;
       const since = earlier?.since ?? at;
       const first = earlier?.accountId ?? accountId;
-      // A BYOK key has one account, and what it refuses counts for it alone.
+      // A BYOK key belongs to one account, and its refusals apply only to that account.
       const accounts = first === accountId ? 1 : 2;
       const isApplied = scope.byokId !== null || accounts >= MIN_ACCOUNTS;
       this.refusals.set(parameter, { isApplied, accountId: first, since, until: at + REMEMBERED_MS });
@@ -184,7 +192,7 @@ class EndpointRefusals {
   }
 }
 
-/** Returns where a candidate refuses what it is sent in a format. */
+/** Returns the scope of a candidate's refusals in a format. */
 export function refusalScopeOf(
   { provider, model, endpoint, key }: Candidate,
   format: ProviderFormat,
@@ -193,7 +201,7 @@ export function refusalScopeOf(
   return { provider: provider.record.slug, model: model.id, upstreamModel, format, byokId: key.byokId };
 }
 
-/** Returns the account that a sighting counts for. Callers without one are strangers to each other, and count as one account. */
+/** Returns the account that a sighting counts for. All anonymous callers count as one account, because they cannot be told apart. */
 export function sightingAccountOf(principal: InferencePrincipal): string {
   return principal.kind === "key" ? principal.account.id : "anonymous";
 }

@@ -14,25 +14,25 @@ export interface RecentFailure {
   readonly errorType: string;
   /** HTTP status of the provider; null if none was received. */
   readonly status: number | null;
-  /** What the provider said, or what happened to the connection, without secrets. */
+  /** The provider's message or the error of the connection, without secrets. */
   readonly message: string;
   readonly generationId: string;
   readonly isByok: boolean;
 }
 
-/** A failure, and the attempt that had it. */
+/** A failure and its attempt. */
 interface FailedCall {
   readonly generationId: string;
   readonly candidate: Candidate;
   readonly failure: Failure;
-  /** What it means for the health of the provider. A fault of the request is not listed. */
+  /** The report for the health of the provider. Failures that the request has caused are not listed. */
   readonly health: AttemptReport;
   /** HTTP status; null if none was received. */
   readonly status: number | null;
   readonly at: number;
 }
 
-/** The last failures of each provider, in memory. Successful attempts never come here. */
+/** The last failures of each provider, in memory. Only failed attempts are recorded. */
 export interface RecentFailures {
   record(call: FailedCall): void;
   /** Lists the last failures of a provider, newest first. */
@@ -64,16 +64,19 @@ function toRecentFailure({ generationId, candidate, failure, status, at }: Faile
     upstreamModel: candidate.endpoint.name,
     errorType: failure.code,
     status,
-    message: redact(wordsOf(failure).slice(0, MESSAGE_CHARS), candidate.key.secret),
+    message: redact(readProviderMessage(failure).slice(0, MESSAGE_CHARS), candidate.key.secret),
     generationId,
     isByok: candidate.key.byokId !== null,
   };
 }
 
-/** Returns what the provider said, which is internal if it is about the gateway's account there, or else the message for clients. */
-export function wordsOf({ internal, metadata, message }: Failure): string {
+/**
+ * Returns the provider's message. If it is about the gateway's account at the provider, it is the internal message; otherwise, the message
+ * for clients.
+ */
+export function readProviderMessage({ internal, metadata, message }: Failure): string {
   const raw = metadata?.["raw"];
-  // After the first line of a thrown error follows its stack.
+  // The first line of a thrown error is its message; the stack follows.
   const [cause] = internal?.split("\n", 1) ?? [];
   return cause ?? (typeof raw === "string" ? raw : message);
 }

@@ -18,7 +18,7 @@ const SECRETS = new RegExp(
   "g",
 );
 
-/** Words for the owner of an id that follows. */
+/** Words that name the owner of the id that follows. */
 const OWNER = [
   "organi[sz]ations?|orgs?|accounts?|teams?|projects?|project_number|workspaces?|tenants?|subscriptions?",
   "customers?|consumers?|users?|uid|api[ -]?key|access[ -]?key",
@@ -70,12 +70,12 @@ const BALANCES = new RegExp(
 
 const REDACTED = "[redacted]";
 
-/** Removes secrets, `key` among them, and ids and balances of accounts from a vendor's message. */
+/** Removes secrets (including `key`) and the ids and balances of accounts from a vendor's message. */
 export function redact(text: string, key: string | null): string {
   return redactSecrets(text, key).replace(ACCOUNTS, REDACTED).replace(BALANCES, REDACTED);
 }
 
-/** Removes only secrets, from text that a model wrote: everything else in it belongs to the caller. */
+/** Removes secrets from text that a model wrote. Everything else in it belongs to the caller and is kept. */
 export function redactSecrets(text: string, key: string | null): string {
   const withoutKey = key !== null && key.length >= 4 ? text.replaceAll(key, REDACTED) : text;
   return withoutKey.replace(SECRETS, REDACTED);

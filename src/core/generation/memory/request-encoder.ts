@@ -3,9 +3,8 @@ import type { EncodedJob, EncodeJob } from "../../../wire/client-apis/request/in
 /** Encodes large requests off the event loop. */
 export interface RequestEncoder {
   /**
-   * Encodes a request when its turn comes; scopes take turns.
-   * Rejects with a `GatewayError`: the one that encoding fails with, or `unavailable` if too many requests wait, encoding
-   * took too long, or the thread has failed.
+   * Encodes a request when its turn comes; scopes take turns. Rejects with the `GatewayError` of the encoding, or with `unavailable` if too
+   * many requests wait, encoding took too long, or the thread has failed.
    */
   encode(request: EncodeOrder): Promise<EncodedJob>;
   close(): void;

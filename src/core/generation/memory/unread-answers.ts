@@ -1,11 +1,11 @@
 import { WaitList } from "../../../base/collections/wait-list.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 
-/** Answers that wait because their clients do not read at the moment. */
+/** Answers that wait because their clients are not reading. */
 export interface UnreadAnswers {
   /**
-   * Counts `bytes` that a client has not taken. `giveUp` is called once, when it takes nothing for too long, or when the
-   * unread bytes of all clients exceed their bound and this client has taken nothing for the longest time.
+   * Counts `bytes` that a client has not read. `giveUp` is called once: when the client reads nothing for too long, or when the unread
+   * bytes of all clients exceed their limit and this client has been idle longest.
    */
   begin(bytes: number, giveUp: () => void): UnreadAnswer;
 }
@@ -16,7 +16,7 @@ export interface UnreadAnswer {
   advance(bytes: number): void;
   /** Records that `bytes` were added. */
   grow(bytes: number): void;
-  /** Ends the wait: nothing is left, or the client is gone. Idempotent. */
+  /** Ends the wait: everything was read, or the client has left. Idempotent. */
   end(): void;
 }
 
@@ -25,7 +25,7 @@ export function createUnreadAnswers(clock: Clock, waitMs: number, totalBytes: nu
   const waits = new WaitList(clock, waitMs);
   let unreadBytes = 0;
 
-  /** A single answer is exempt from the bound: its client has only just begun to read. */
+  /** A single answer is exempt from the limit: its client has only just begun to read. */
   const makeRoom = (): void => {
     while (unreadBytes > totalBytes && waits.size > 1) waits.expireLongest();
   };

@@ -8,27 +8,27 @@ import type { Serving } from "../call/call.ts";
 
 /** A request that may run, and the deployments that may answer it. */
 export interface Admission {
-  /** What is served while the request is decided. */
+  /** The models and tiers that were served when the request was admitted. */
   readonly serving: Serving;
   /** The deployments that policy and preferences allow, by model: the requested one first, then its fallbacks. */
   readonly deployments: readonly (readonly Deployment[])[];
-  /** Those that answer if the account's balance does not cover the others, by model; absent if there are none. */
+  /** Deployments that answer if the account's balance does not cover the others, by model; absent if there are none. */
   readonly reserve?: readonly (readonly Deployment[])[];
   /** Deployments that may not answer, and why. */
   readonly filteredOut: readonly FilteredOut[];
-  /** The requested name, if it is a named route or has a suffix; else the requested model's or tier's id as the catalog spells it. */
+  /** The requested name if it is a named route or has a suffix; otherwise the catalog's id of the requested model or tier. */
   readonly requestedId: string;
   /** The named routes that led to the first model; empty if the request names a model or tier. */
   readonly namedRoutes: readonly RouteStep[];
-  /** The first model or tier that named routes led to, as it is written there. */
+  /** The first model or tier that named routes led to, as the route spells it. */
   readonly firstId: string;
-  /** The requested model, or the first one that the tier or named route resolves to: limits count against it. */
+  /** The requested model, or the first one that the tier or named route resolves to. The request counts for the limits of this model. */
   readonly modelId: string;
-  /** What gets a copy of the request; null for none. */
+  /** The route that gets a copy of the request; null for none. */
   readonly shadow: ShadowRoute | null;
-  /** Nothing of the request may be stored, and no turn remembered. */
+  /** Whether nothing of the request may be stored and no turn may be remembered. */
   readonly zeroRetention: boolean;
-  /** Neither policies nor the request switch marks for prompt caches off. */
+  /** Whether the gateway may mark prompts for caches. False if a policy or the request forbids it. */
   readonly marksCaches: boolean;
   /** For `gateway_metadata.warnings`. */
   readonly warnings: readonly Warning[];
@@ -39,11 +39,11 @@ export interface AdmittedRequest {
   /** The id of its generation. */
   readonly id: string;
   readonly admission: Admission;
-  /** The one time that limits, prices and the record use. Milliseconds since the epoch. */
+  /** The time of the request, which limits, prices and the record share. Milliseconds since the epoch. */
   readonly requestedAt: number;
 }
 
-/** What an admission would be, and why it is rejected. */
+/** The admission that a request would get, and the reason if it would be rejected. */
 export interface Consideration extends Admission {
   /** Null if a deployment may answer. */
   readonly rejection: Failure | null;

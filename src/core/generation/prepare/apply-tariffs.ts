@@ -3,7 +3,10 @@ import type { Tariffs } from "../../catalog/prices/pricing-rules.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import type { GenerationDeps } from "../call/call.ts";
 
-/** Returns what a caller's account pays now; null for list prices. Anonymous callers can use free models only. */
+/**
+ * Returns the tariffs that apply to a caller's account now; null for list prices. Anonymous callers have none, because they can use only
+ * free models.
+ */
 export function tariffsOf(
   principal: InferencePrincipal,
   { settings: { pricing }, clock }: Pick<GenerationDeps, "settings" | "clock">,
@@ -14,8 +17,8 @@ export function tariffsOf(
 }
 
 /**
- * Returns the deployments of a request with what its account pays for them: the list price, unless a pricing rule of the operator
- * sets another (docs/pricing.md). `tariffs` are null for list prices.
+ * Returns the deployments of a request with the prices that its account pays: the list price, unless a pricing rule of the operator sets
+ * another one (docs/pricing.md). `tariffs` is null for list prices.
  */
 export function applyTariffs(
   deployments: readonly (readonly Deployment[])[],

@@ -42,7 +42,7 @@ export type NamingRequest = TierCall["request"] &
   Pick<InferenceRequest, "preferences"> &
   Pick<AskingRequest, "demands">;
 
-/** What the deployments of a request depend on beside the request. */
+/** The state, apart from the request, that decides its deployments. */
 interface DeploymentRules extends Pick<TierContext, "serving" | "policy" | "listNeeds"> {
   /** The account's BYOK keys; null if it has none. */
   readonly byokKeys: ByokKeys | null;
@@ -50,10 +50,9 @@ interface DeploymentRules extends Pick<TierContext, "serving" | "policy" | "list
 }
 
 /**
- * Finds the deployments of all models and tiers that a request names, by model. A tier or named route adds no model that is in the
- * list already.
- * @throws GatewayError as `findDeployments`, or if only tiers are named and none has a deployment; `model_not_allowed` if all named
- * routes are denied.
+ * Finds the deployments of all models and tiers that a request names, by model. Tiers and named routes do not repeat a model.
+ * @throws GatewayError as `findDeployments`, or if only tiers are named and none has a deployment; `model_not_allowed` if all named routes
+ * are denied.
  */
 export function findAllDeployments(
   ledger: Pick<Ledger, "cachedBalanceOf">,
@@ -159,7 +158,7 @@ interface AskingRequest extends Pick<InferenceRequest, "action"> {
   readonly demands: Pick<RequestDemands, "requireModel">;
 }
 
-/** A model, and the request that it is for. */
+/** A model and the request that uses it. */
 interface ModelUse {
   /** The model's id, as the client wrote it. */
   readonly id: string;
@@ -209,7 +208,7 @@ function requireFim(id: string, deployments: readonly Deployment[]): readonly De
   );
 }
 
-/** Returns whether a deployment has an endpoint for fill in the middle. A key that cannot be used has no address to ask. */
+/** Returns whether a deployment has an endpoint for fill in the middle. If its key cannot be used, no URL can be checked. */
 function hasFimEndpoint({ endpoint, provider, keys, unusableKey }: Deployment): boolean {
   if (unusableKey !== undefined) return provider.record.paths?.fim !== undefined;
   return keys.some((key) => isReachable(key, { provider, endpoint }, "fim"));
@@ -219,7 +218,7 @@ function onlyCompletes(id: string): string {
   return `${quote(id)} only completes texts and cannot chat. Send a prompt to POST /api/gateway${pathOf("completions")}.`;
 }
 
-/** What a model is. */
+/** The kinds of models, for error messages. */
 const KINDS: Readonly<Record<ModelAction, string>> = {
   chat: "a model for conversations",
   embeddings: "an embedding model",

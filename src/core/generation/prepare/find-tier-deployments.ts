@@ -21,7 +21,7 @@ export interface TierCall {
   readonly headers: GenerationCall["headers"];
 }
 
-/** What the deployments of a tier depend on. */
+/** The state that decides the deployments of a tier. */
 export interface TierContext {
   readonly serving: Serving;
   readonly choice: KeyChoice;
@@ -39,7 +39,7 @@ export interface TierDeployments {
   readonly failure: Failure | null;
 }
 
-/** Returns the facts of a request and its caller by which tiers choose. The balance, if one of them does by that, must be cached. */
+/** Returns the facts of a request and its caller by which tiers choose. If a tier chooses by balance, the balance must be cached. */
 export function describeFacts(
   { catalog }: Serving,
   ledger: Pick<Ledger, "cachedBalanceOf">,
@@ -62,8 +62,8 @@ function hasCredits(ledger: Pick<Ledger, "cachedBalanceOf">, principal: Inferenc
 }
 
 /**
- * Finds the deployments of a tier: of the models that it resolves to for this request, as far as they are served here and have
- * the features that the request needs.
+ * Finds the deployments of a tier: those of the models that it resolves to for this request. Models that are not served, or lack a feature
+ * that the request needs, are skipped.
  * @throws GatewayError `authentication` for an anonymous request if none of the models is free.
  */
 export function findTierDeployments(tier: TierRecord, context: TierContext): TierDeployments {
@@ -134,7 +134,7 @@ export function findForbidding({ rules }: EffectivePolicy, id: string): PolicyRu
   return rules.find((rule) => rule.list === "denied_models" && !ruleAllows(rule, id, ""));
 }
 
-/** Returns a function that lists the features which the request needs and no deployment of a model has. */
+/** Returns a function that lists the features that the request needs and no deployment of a model has. */
 function findMissing(
   served: readonly (readonly Deployment[])[],
   listNeeds: () => RequestNeeds,
@@ -181,7 +181,7 @@ function rejectUnserved({ id, rule }: TierRecord, models: readonly string[]): Ti
   });
 }
 
-/** Free models change with the catalog, not from one second to the next. */
+/** The `Retry-After` for unserved free models, which change only with the catalog. Seconds. */
 const FREE_RETRY_S = 60;
 
 function rejectIncapable({ id }: TierRecord, feature: string, contentField: string): TierDeployments {

@@ -17,7 +17,7 @@ import type { TokenCounter } from "../memory/token-counter.ts";
 /** The part of a prompt that measuring reads. */
 type MeasuredPrompt = Pick<RequestPrompt, "windowBytes" | "countChars" | "listTexts" | "mayHaveMedia">;
 
-/** Whether a prompt fits the context windows of all deployments, whatever its bytes are counted as. */
+/** Returns whether a prompt certainly fits the context windows of all deployments, by the maximum of tokens for its bytes. */
 export function fitsEverywhere(
   { windowBytes }: Pick<MeasuredPrompt, "windowBytes">,
   deployments: readonly (readonly Deployment[])[],
@@ -29,9 +29,9 @@ export function fitsEverywhere(
 }
 
 /**
- * Measures a prompt as precisely as needed to decide whether it fits the context windows of `deployments`: by its bytes, which
- * suffices for most; near a window's limit by the tokens of a sample; nearer still by those of the whole. A prompt that fits
- * nowhere is sampled too, so that the error can say how large it is. If tokens cannot be counted, the bounds known so far are
+ * Measures a prompt as precisely as needed to decide whether it fits the context windows of `deployments`. For most prompts the number of
+ * bytes suffices. Near a window's limit the tokens of a sample are counted, and if they do not decide it, those of the whole prompt. A
+ * prompt that fits nowhere is also sampled, so that the error can state its size. If tokens cannot be counted, the bounds known so far are
  * used and the upstream decides.
  */
 export async function measurePrompt(
@@ -63,17 +63,17 @@ function countCertain(prompt: MeasuredPrompt, deployments: readonly Deployment[]
   return mayBeOver ? prompt.countChars() / CERTAIN_CHARS_PER_TOKEN : 0;
 }
 
-/** Share of multi-byte characters beyond which a text is not plain. */
+/** Maximum share of multi-byte characters in a plain text. */
 const PLAIN_SHARE = 0.01;
 
-/** What is known of a prompt by its bytes. */
+/** The bounds of a prompt's tokens that follow from its bytes. */
 interface KnownBounds {
   readonly bounds: PromptTokens;
   /** Returns whether it is still open if the prompt fits all windows. */
   readonly isOpen: (tokens: PromptTokens) => boolean;
 }
 
-/** Counts the tokens of a sample and, if that leaves it open whether the prompt fits, of the whole. */
+/** Counts the tokens of a sample and, if that does not decide whether the prompt fits, of the whole prompt. */
 async function countCloser(
   counter: TokenCounter,
   prompt: MeasuredPrompt,

@@ -16,20 +16,20 @@ import {
 
 /** The deployments that a request names, before rules are applied to them. */
 export interface NamedDeployments {
-  /** What is served while the request is decided. */
+  /** The models and tiers that are served when the request is admitted. */
   readonly serving: Serving;
   readonly policy: EffectivePolicy;
   readonly requested: RequestedModels;
-  /** By model, at least one. */
+  /** The deployments by model; at least one. */
   readonly deployments: readonly (readonly Deployment[])[];
 }
 
 type Call = TierCall & NamingCall & { readonly request: NamingRequest };
 
 /**
- * Loads what memory lacks of a request's account (BYOK keys, named routes, balance), and finds the deployments that the request names.
- * `listNeeds` is called only for tiers. Rejects with a GatewayError `authentication`, `invalid_model`; `model_not_allowed`,
- * `invalid_request` or `unavailable` if a tier or the lack of a BYOK key is the reason.
+ * Finds the deployments that a request names, after loading what is not cached of its account: BYOK keys, named routes, balance.
+ * `listNeeds` is called only for tiers. Rejects with a GatewayError `authentication` or `invalid_model`; with `model_not_allowed`,
+ * `invalid_request` or `unavailable` because of a tier or a missing BYOK key.
  */
 export async function nameDeployments(
   deps: GenerationDeps,

@@ -10,9 +10,9 @@ import { type NamedDeployments, nameDeployments } from "./name-deployments.ts";
 /** The deployments of the models that a request names, before rules are applied to them. */
 export interface PreparedRequest extends Omit<NamedDeployments, "deployments"> {
   readonly listNeeds: () => RequestNeeds;
-  /** By model, at least one. */
+  /** The deployments to use first, by model; at least one. */
   readonly usual: DeploymentsByModel;
-  /** Those that answer only if the account's balance does not cover the others. */
+  /** Deployments that answer only if the account's balance does not cover the usual ones. */
   readonly reserve: DeploymentsByModel;
   /** Null if the prompt fits the context windows of all of them. */
   readonly promptTokens: PromptTokens | null;
@@ -21,8 +21,8 @@ export interface PreparedRequest extends Omit<NamedDeployments, "deployments"> {
 type DeploymentsByModel = readonly (readonly Deployment[])[];
 
 /**
- * Loads what the admission of a request needs and memory lacks: what `nameDeployments` loads, and a count of tokens if the context windows
- * ask for it. Rejects as `nameDeployments`.
+ * Loads what the admission of a request needs: the data of `nameDeployments` and, if the prompt may exceed a context window, a count of its
+ * tokens. Rejects as `nameDeployments`.
  */
 export async function prepare(deps: GenerationDeps, call: RoutableCall): Promise<PreparedRequest> {
   const { principal, request } = call;

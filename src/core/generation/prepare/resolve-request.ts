@@ -15,7 +15,7 @@ import type { AppliedPreset, Serving } from "../call/call.ts";
 
 /** The models and tiers that a request names, after named routes were followed. */
 export interface RequestedModels {
-  /** In order of preference: of the requested name, then of its fallbacks. At least one. */
+  /** In order of preference: those of the requested name, then those of its fallbacks. At least one. */
   readonly names: readonly RequestedName[];
   /** The requested name in lower case, if it is a named route or has a suffix; null if it is the id of a model or tier. */
   readonly name: string | null;
@@ -28,19 +28,19 @@ export interface RequestedName extends ResolvedName {
   readonly tier: TierRecord | null;
 }
 
-/** What the models of a request depend on. */
+/** The parts of a call that decide its models. */
 export interface NamingCall {
   readonly principal: InferencePrincipal;
   readonly preset?: AppliedPreset | null;
   readonly request: SessionRequest & Pick<InferenceRequest, "model" | "fallbackModels">;
 }
 
-/** The length of a random key of a draw. */
+/** Bytes of the random key of a weighted draw. */
 const DRAW_BYTES = 12;
 
 const NO_STEPS: readonly RouteStep[] = [];
 
-/** What the names of a request are resolved with. */
+/** The resources to resolve the names of a request. */
 interface Names {
   readonly serving: Serving;
   /** The named routes of the caller's account; null if it has none. */
@@ -48,7 +48,7 @@ interface Names {
   readonly random: Random;
 }
 
-/** Whether a request names models and tiers alone, and no named route. */
+/** Returns whether a request names only models and tiers, and no named route. */
 export function isPlain(
   { request: { model, fallbackModels }, preset = null }: NamingCall,
   serving: Serving,
@@ -98,7 +98,7 @@ export function resolveRequest(call: NamingCall, { serving, own, random }: Names
   return preset === null ? { names, name } : withPreset({ names, name }, preset);
 }
 
-/** Returns names that a preset led to. */
+/** Returns the names with the preset as their first step. */
 function withPreset({ names, name }: RequestedModels, { step, requested }: AppliedPreset): RequestedModels {
   return {
     names: names.map((one) => ({ ...one, steps: [step, ...one.steps] })),

@@ -4,7 +4,7 @@ import type { Candidate } from "../../routing/plan/plan.ts";
 import { recordText } from "../../usage/records/record-text.ts";
 import type { AttemptRecord } from "../../usage/records/records.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "../attempt/attempt.ts";
-import { wordsOf } from "../memory/recent-failures.ts";
+import { readProviderMessage } from "../memory/recent-failures.ts";
 import { redact } from "../memory/redact.ts";
 
 /** The record of an attempt whose upstream was not called yet. */
@@ -28,17 +28,17 @@ export function beginAttempt(
   };
 }
 
-/** What of a provider's words a record may have. */
+/** How much of a provider's message a record may contain. */
 interface DetailRules {
-  /** The provider key, which is removed from them. */
+  /** The provider key, which is removed from the message. */
   readonly secret: string | null;
-  /** They may quote the request, of which nothing may be stored. */
+  /** Whether nothing of the request may be stored, which the message may quote. */
   readonly zeroRetention: boolean;
 }
 
 /**
- * Returns the record of an attempt with its outcome, which was there at `now`, in milliseconds since the epoch. The fields are named one by
- * one, because a spread takes several times as long, and every request has one.
+ * Returns the record of an attempt with its outcome, which was known at `now` (milliseconds since the epoch). Every request has an attempt,
+ * so the fields are listed: a spread takes several times as long.
  */
 export function endAttempt(begun: BegunAttempt, outcome: AttemptOutcome, now: number): AttemptRecord {
   const { startedAt } = begun;
@@ -54,8 +54,8 @@ export function endAttempt(begun: BegunAttempt, outcome: AttemptOutcome, now: nu
   };
 }
 
-/** Returns the record of an attempt that failed, with what the provider said about that. */
-export function withWords(
+/** Returns the record of a failed attempt with the provider's message. */
+export function withProviderMessage(
   ended: AttemptRecord,
   { classification, code }: Extract<AttemptOutcome, { kind: "failed" }>,
   details: DetailRules,
@@ -63,8 +63,11 @@ export function withWords(
   return { ...ended, ...describeFailure(classification.failure, code, details) };
 }
 
-/** Returns attempts of which the last one, which had begun to answer, failed. `code` is the provider's; null where it sent none. */
-export function breakLast(
+/**
+ * Returns the attempts with the last one, which had begun to answer, marked as failed. `code` is the provider's error code; null if it sent
+ * none.
+ */
+export function failLastAttempt(
   attempts: readonly AttemptRecord[],
   { failure, code }: { readonly failure: Failure; readonly code: string | null },
   details: DetailRules,
@@ -84,10 +87,10 @@ function describeFailure(
 ): Pick<AttemptRecord, "upstreamCode" | "upstreamMessage" | "isPrivate"> {
   return {
     ...(code === null ? {} : { upstreamCode: redact(code, secret) }),
-    // Without secrets before it is cut: a part of a key would not be recognized.
+    // Secrets are removed before the text is truncated, because a part of a key would not be recognized.
     ...(zeroRetention
       ? {}
-      : { upstreamMessage: recordText(redact(wordsOf(failure), secret), MESSAGE_CHARS) }),
+      : { upstreamMessage: recordText(redact(readProviderMessage(failure), secret), MESSAGE_CHARS) }),
     ...(failure.internal === undefined ? {} : { isPrivate: true }),
   };
 }

@@ -19,8 +19,8 @@ export function describeWork(
   };
 }
 
-/** Adds a warning to those of an answer if its model has no price, so that it is not charged by mistake. */
-export function warnOfNoPrice(
+/** Adds a warning to an answer that is not charged because its model has no price. */
+export function warnUnpriced(
   { endpoint, key }: Pick<Candidate, "endpoint" | "key">,
   warnings: readonly Warning[],
 ): readonly Warning[] {

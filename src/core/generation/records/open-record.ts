@@ -17,14 +17,14 @@ import { hashEndUser } from "../memory/identity-hash.ts";
 import type { AdmittedRequest } from "../prepare/admission.ts";
 
 /**
- * The record of a generation that runs. Its generation changes it in place, because a copy of so many fields for each change costs
- * more than the changes. An open version that is kept is a copy; the final version is this record itself.
+ * The record of a running generation. The generation changes it in place, because a copy of so many fields costs more than the changes.
+ * Stored open versions are copies; the final version is this record itself.
  */
 export type OpenRecord = { -readonly [Field in keyof UsageRecord]: UsageRecord[Field] };
 
 /**
- * Returns the record of a generation before any attempt. It is one literal without spreads that has the fields which are set later as
- * well, because the engine copies and prints an object with added fields more slowly.
+ * Returns the record of a generation before any attempt. It is one literal without spreads, and it contains the fields that are set later,
+ * because the engine copies and prints an object with added fields more slowly.
  */
 export function openRecord(
   deps: GenerationDeps,
@@ -89,7 +89,7 @@ export function openRecord(
   };
 }
 
-/** The attempts before the first one. */
+/** The attempts of a generation that has not begun any. */
 export const NO_ATTEMPTS: readonly AttemptRecord[] = [];
 
 /** Returns the keyed hash of the session that the client names. */
@@ -100,7 +100,7 @@ function findSession(
   return session === null ? undefined : hashIdentity("session", scopeOf(principal), session);
 }
 
-/** Returns the keyed hash of the end user, if a budget of the account is about end users. */
+/** Returns the keyed hash of the end user if the account has a budget for end users. */
 function findEndUser(
   { accounts: { hashIdentity } }: GenerationDeps,
   { principal, request }: GenerationCall,
@@ -111,7 +111,7 @@ function findEndUser(
   return isWanted ? hashEndUser(hashIdentity, account.id, request.user) : undefined;
 }
 
-/** Records the candidate that is tried, and what of the request costs extra there: images and searches. */
+/** Records the current candidate, and the parts of the request that cost extra there: images and searches. */
 export function setCandidate(
   record: OpenRecord,
   candidate: Candidate,
@@ -144,7 +144,7 @@ export function withWarnings(record: UsageRecord, warnings: readonly Warning[]):
   return warnings.length === 0 ? record : { ...record, work: addOwnWarnings(record.work, warnings) };
 }
 
-/** Returns a record with what the filter of its answer has found. */
+/** Returns a record with the warnings of the answer's filter. */
 export function withFilterWarnings(
   record: UsageRecord,
   filter: Pick<AnswerFilter, "listWarnings"> | null,
@@ -157,7 +157,7 @@ export function withFilterWarnings(
     : { ...record, work: addRecordedWarnings(record.work, warnings, retention) };
 }
 
-/** Records the hold, the maximum of the cost if the process dies, and the leases that the hold is from. */
+/** Records the hold, the maximum cost if the process dies, and the leases that the hold was taken from. */
 export function setHeld(
   record: OpenRecord,
   { held, leasedFrom }: Pick<Allowance, "held" | "leasedFrom">,

@@ -16,7 +16,7 @@ export function recordHealth(
   if (!candidate.provider.record.failsOnDemand) health.record(healthTargetOf(candidate), report, times);
 }
 
-/** Returns what the outcome of an attempt that took `durationMs`, as far as its first token, means for health. */
+/** Returns the health report for the outcome of an attempt. `durationMs` is the time to its first token. */
 export function reportOf(outcome: AttemptOutcome, durationMs: number): AttemptReport {
   // An empty answer is neither an outage nor a sign of health.
   if (isEmptyAnswer(outcome)) return NEUTRAL;
@@ -39,7 +39,7 @@ const ANSWERED: AttemptReport = { kind: "succeeded", tokensPerS: null };
 const MIN_TOKENS = 20;
 const MIN_MS = 200;
 
-/** Returns tokens per second between the first and the last one; null if there were too few, or they came at once. */
+/** Returns tokens per second between the first and the last token; null if there were too few, or if all arrived together. */
 export function measureSpeed(completionTokens: number, durationMs: number): number | null {
   if (completionTokens < MIN_TOKENS || durationMs < MIN_MS) return null;
   return (completionTokens * 1000) / durationMs;

@@ -1,6 +1,6 @@
 import type { UnreadAnswer, UnreadAnswers } from "../memory/unread-answers.ts";
 
-/** A client's connection, as far as writing goes. */
+/** The write side of a client's connection. */
 export interface Sink {
   /** Returns a promise if the connection is full; it resolves when the client has read what was written. */
   write(piece: Uint8Array): unknown;
@@ -12,13 +12,13 @@ export interface Sink {
 
 /** The source of an answer. */
 interface AnswerSource {
-  /** Returns the bytes that were received from it and wait to be passed on. */
+  /** Returns the number of received bytes that were not forwarded yet. */
   countBuffered(): number;
-  /** Called once, when the client is given up. */
+  /** Called once, when the client is disconnected because it does not read. */
   onStalled(): void;
 }
 
-/** The source of an answer that was received completely. */
+/** The source of an answer that has been received completely. */
 export const WHOLE_ANSWER: AnswerSource = { countBuffered: () => 0, onStalled() {} };
 
 /** Larger pieces are written in parts of this size, so that the progress of a slow client is noticed. Bytes. */
@@ -31,12 +31,12 @@ const PART_BYTES = 128 * 1024;
 export class ClientWriter {
   /** Pieces not written yet, because the connection is full. */
   private waiting: Uint8Array[] = [];
-  /** Their bytes, while the answer is open. */
+  /** The size of the waiting pieces while the answer is open. Bytes. */
   private waitingBytes = 0;
   private draining: Promise<void> | null = null;
   private unread: UnreadAnswer | null = null;
   private isClosed = false;
-  /** Ends the wait for the client. */
+  /** Resolves the current wait for the client. */
   private wake = (): void => {};
 
   constructor(
@@ -45,7 +45,7 @@ export class ClientWriter {
     private readonly source: AnswerSource,
   ) {}
 
-  /** A promise that resolves when the client has read what was written, or is gone; null while it keeps up. */
+  /** A promise that resolves when the client has read what was written, or has left; null while the client keeps up. */
   get room(): Promise<void> | null {
     return this.draining;
   }
@@ -98,7 +98,7 @@ export class ClientWriter {
       this.sink.flush();
       return full instanceof Promise ? full : null;
     } catch {
-      // The client has just left; its stream is cancelled as well.
+      // The client has just left. Its stream is also being cancelled.
       return null;
     }
   }
@@ -119,7 +119,7 @@ export class ClientWriter {
     this.draining = null;
   }
 
-  /** Resolves when `full` has settled, or the connection is closed from here. */
+  /** Resolves when `full` has settled, or when this writer closes the connection. */
   private until(full: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
       this.wake = resolve;
@@ -127,7 +127,7 @@ export class ClientWriter {
     });
   }
 
-  /** Writes queued pieces. Returns the promise to wait for next, or null when all is written. */
+  /** Writes queued pieces. Returns the next promise to wait for; null when everything is written. */
   private writeWaiting(): Promise<unknown> | null {
     while (this.waiting.length > 0) {
       const piece = this.waiting.shift()!;

@@ -1,6 +1,8 @@
 import type { Clock, Timer } from "../../../base/time/clock.ts";
 
-/** Sends keep-alives while a stream is silent. One timer checks the silence, instead of one that is reset with every event. */
+/**
+ * Sends keep-alives while a stream is silent. A periodic timer checks the silence, because resetting a timer with every event costs more.
+ */
 export class KeepAlive {
   private timer: Timer | null = null;
   private sentAt: number;
@@ -14,9 +16,9 @@ export class KeepAlive {
     this.sentAt = clock.now();
   }
 
-  /** Begins to check; the first keep-alive is due `intervalMs` from now at the earliest. */
+  /** Starts the timer. The first keep-alive is sent `intervalMs` from now at the earliest. */
   start(): void {
-    this.arm(this.intervalMs);
+    this.startTimer(this.intervalMs);
   }
 
   /** Records that something was sent at `now`. */
@@ -28,7 +30,7 @@ export class KeepAlive {
     this.timer?.cancel();
   }
 
-  private arm(delayMs: number): void {
+  private startTimer(delayMs: number): void {
     this.timer = this.clock.after(delayMs, () => this.check());
   }
 
@@ -39,6 +41,6 @@ export class KeepAlive {
       this.sentAt = this.clock.now();
       silentMs = 0;
     }
-    this.arm(this.intervalMs - silentMs);
+    this.startTimer(this.intervalMs - silentMs);
   }
 }

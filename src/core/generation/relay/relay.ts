@@ -8,7 +8,7 @@ import { addWarnings } from "../records/describe-work.ts";
 import { reportUsage } from "../settle/charge.ts";
 import { chargeComplete } from "../settle/charge-answer.ts";
 import type { CheckedUsage } from "../settle/check-usage.ts";
-import { describeBound, warnOfBound } from "../settle/warn-of-bound.ts";
+import { describeTruncation, warnTruncated } from "../settle/warn-truncated.ts";
 import { ClientWriter, type Sink } from "./answer-writer.ts";
 import { closeUpstream } from "./close-upstream.ts";
 import { KeepAlive } from "./keep-alive.ts";
@@ -22,13 +22,13 @@ const STALLED: Failure = {
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
 /** How often the record of a stream is updated. Milliseconds. */
 const RECORD_MS = 1_000;
-/** How long an upstream may take for usage and end marker after the finish reason. Milliseconds. */
+/** How long an upstream may take to send usage and end marker after the finish reason. Milliseconds. */
 const ENDING_MS = 5_000;
 
 /**
- * Relays a stream that has begun to the client. It ends once: with a finish reason, the usage and `[DONE]`; with an error event;
- * or silently, if the client has left. The record is written before the client sees the end. Returns the whole body
- * if the upstream has sent everything already.
+ * Relays a stream that has begun to the client. The stream ends with a finish reason, the usage and `[DONE]`; with an error event; or
+ * silently, if the client has left. The record is written before the client sees the end. Returns the whole body if the upstream has
+ * already sent everything.
  */
 export async function relayStream(
   context: RelayContext,
@@ -45,20 +45,20 @@ function isAnswer(ending: RelayEnding): boolean {
 
 const NOTHING = Buffer.alloc(0);
 
-/** How an answer ended that is complete, or was stopped at a bound of the gateway. */
+/** The end of an answer that is complete or was stopped at a limit of the gateway. */
 interface CountedEnd {
   readonly counted: CheckedUsage;
   readonly finish: RelayFinish | null;
-  /** Warnings of bounds of the gateway that ended it. */
+  /** Warnings about limits of the gateway that ended it. */
   readonly bounds: readonly Warning[];
 }
 
 /** Moves the pieces of one stream from the upstream to the client, and ends the answer. */
 class StreamPump {
   private isOver = false;
-  /** Whether the filter has released what it held back until the end. */
+  /** Whether the filter has released the events that it held back. */
   private isReleased = false;
-  /** The connection to the client ends without the end of the answer. */
+  /** Whether the client's connection is reset instead of ending the answer. */
   private isReset = false;
   /** Whether every choice has finished: only usage and end marker may still come. */
   private isEnding = false;
@@ -71,7 +71,7 @@ class StreamPump {
   private readonly keepAlive: KeepAlive;
   /** Resolves when the upstream is no longer read. */
   private readonly over = Promise.withResolvers<void>();
-  /** Resolves when an answer that was cancelled has been settled. */
+  /** Resolves when a cancelled answer has been settled. */
   private ending: Promise<void> | null = null;
   /** Resolves when the client has read what was sent. */
   private closing: Promise<void> | undefined = undefined;
@@ -90,18 +90,18 @@ class StreamPump {
   }
 
   async whole(): Promise<Buffer> {
-    // A filter may take time for what it has held back.
+    // A filter may need time to check the events that it has held back.
     if (this.begun.relay.release !== undefined)
       this.context.cancellation.whenCancelled(() => this.endCancelled());
     await this.finish(this.begun.head, null);
     return this.pieces.length === 1 ? (this.pieces[0] as Buffer) : Buffer.concat(this.pieces);
   }
 
-  /** Returns the runtime's direct stream: it costs half of a pulled one, and its writes report backpressure. */
+  /** Returns a direct stream of the runtime. It costs half as much as a pull stream, and its writes report backpressure. */
   stream(): ReadableStream<Uint8Array> {
     const { cancellation, deps } = this.context;
     this.send(this.begun.head);
-    // If the client has left already, the stream is cancelled without a pull.
+    // If the client has already left, the stream is cancelled without a pull.
     cancellation.whenCancelled(() => this.endCancelled());
     if (cancellation.reason !== null) this.endCancelled();
     else cancellation.startPhase("silence", deps.settings.timers.silenceMs);
@@ -112,7 +112,7 @@ class StreamPump {
     });
   }
 
-  /** Sends the answer, and ends it whatever happens: what the generation holds is released. */
+  /** Sends the answer and ends it in every case, so that the generation's hold and memory are always released. */
   private async run(sink: Sink): Promise<void> {
     try {
       await this.sendAll(sink);
@@ -134,34 +134,34 @@ class StreamPump {
       this.keepAlive.start();
       await this.pump();
     }
-    // The final record may still be on its way to the journal; the connection ends when this resolves.
+    // The connection ends when this resolves. The final record may still be on its way to the journal.
     await this.ending;
     await this.closing;
   }
 
-  /** Passes the pieces on one by one, each once the client has room for it. */
+  /** Forwards the pieces one by one, each when the client can take it. */
   private async pump(): Promise<void> {
     while (!this.isOver) {
       const room = this.writer?.room ?? null;
       if (room !== null) await this.waitForRoom(room);
       if (this.isOver) return;
-      this.hastenEnd();
+      this.endSoon();
       let piece: Uint8Array | null;
       try {
         piece = await this.begun.response.read();
       } catch (error) {
-        // The connection broke: what was received so far decides the outcome.
+        // The connection broke. What was received so far decides the outcome.
         if (!this.isOver) await this.finish(NOTHING, error);
         return;
       }
       if (this.isOver) return;
-      const passed = this.passOn(piece);
+      const passed = this.forward(piece);
       if (passed !== undefined) await passed;
     }
   }
 
-  /** Passes a piece on, null for the end. Returns a promise if that takes time. */
-  private passOn(piece: Uint8Array | null): Promise<void> | undefined {
+  /** Forwards a piece; null stands for the end. Returns a promise if that takes time. */
+  private forward(piece: Uint8Array | null): Promise<void> | undefined {
     const { relay, reader } = this.begun;
     this.context.cancellation.touch();
     const out = piece === null ? reader.end() : reader.read(piece);
@@ -172,7 +172,7 @@ class StreamPump {
     return undefined;
   }
 
-  /** Sends what the hold covers after a short wait for more money; ends the answer otherwise. */
+  /** Waits a short time for more money and sends the piece if the hold then covers it. Otherwise ends the answer. */
   private async sendIfCovered(out: Buffer): Promise<void> {
     const isCovered = await this.accounting.coversSoon();
     if (this.isOver) return;
@@ -180,7 +180,7 @@ class StreamPump {
     this.send(out);
   }
 
-  /** Waits for the client to read on; the upstream's silence timer is suspended meanwhile. */
+  /** Waits until the client has read. The upstream's silence timer is suspended meanwhile. */
   private async waitForRoom(room: Promise<void>): Promise<void> {
     const { cancellation } = this.context;
     cancellation.hold();
@@ -189,7 +189,7 @@ class StreamPump {
   }
 
   /** Shortens the silence timer while every choice has finished. */
-  private hastenEnd(): void {
+  private endSoon(): void {
     const { relay } = this.begun;
     const isEnding = relay.isFinished;
     if (isEnding === this.isEnding) return;
@@ -212,7 +212,7 @@ class StreamPump {
   }
 
   private sendKeepAlive(): void {
-    // A client that does not read needs no keep-alive, and buffering them would be unbounded. Audio has no comments.
+    // A client that does not read needs no keep-alives, and buffering them would take unbounded memory. Audio has no comments.
     const isBytes = this.begun.relay.mediaType !== undefined;
     if (this.writer?.room == null && !isBytes) this.write(KEEP_ALIVE);
   }
@@ -241,10 +241,13 @@ class StreamPump {
       return;
     }
     this.begun.exchange.cancel();
-    this.breakOff(out, this.accounting.recordBreak(thrown));
+    this.endBroken(out, this.accounting.recordBreak(thrown));
   }
 
-  /** Sends what is there by now, and resolves to what the filter releases at the end; without a filter that holds back, to what is there. */
+  /**
+   * Resolves to the last bytes to send. If a filter has held events back, sends `out` first and resolves to the events that the filter
+   * releases.
+   */
   private async release(out: Buffer): Promise<Buffer> {
     const { relay } = this.begun;
     if (relay.release === undefined) return out;
@@ -258,7 +261,7 @@ class StreamPump {
     return Buffer.from(released, "latin1");
   }
 
-  /** Ends an answer that its filter blocks with an error event. Returns false if it does not. */
+  /** Ends an answer with an error event if its filter blocks it. Returns false if the filter does not. */
   private endIfBlocked(out: Buffer): boolean {
     const failure = this.context.filter?.block ?? null;
     if (failure === null) return false;
@@ -277,19 +280,19 @@ class StreamPump {
     const counted = this.accounting.countComplete();
     this.accounting.recordSuccess(counted.usage.completionTokens);
     const finish = this.begun.relay.finish();
-    await this.endWith(out, { counted, finish, bounds: warnOfBound(this.context, finish, counted.usage) });
+    await this.endWith(out, { counted, finish, bounds: warnTruncated(this.context, finish, counted.usage) });
   }
 
-  /** Ends an answer beyond what the account covers, as one that has reached its token limit. */
+  /** Ends an answer that costs more than the account covers, as if it had reached its token limit. */
   private async stopShort(out: Buffer): Promise<void> {
     const { allowance, call } = this.context;
-    // The provider must not go on while a filter takes its time.
+    // The provider must stop before the filter is waited for.
     this.begun.exchange.cancel();
     const closing = await this.release(this.begun.reader.append(out, this.begun.relay.stopShort()));
     if (this.isOver || this.endIfBlocked(closing)) return;
     this.leave();
     this.accounting.recordHealth({ kind: "neutral" });
-    const warning = describeBound(call.request.api, allowance.by);
+    const warning = describeTruncation(call.request.api, allowance.by);
     const finish = this.begun.relay.finish();
     await this.endWith(closing, { counted: this.accounting.countSoFar(), finish, bounds: [warning] });
   }
@@ -313,14 +316,14 @@ class StreamPump {
   }
 
   /** Ends a broken answer with an error event. After the first token no other candidate may continue it. */
-  private breakOff(out: Buffer, failure: Failure): void {
+  private endBroken(out: Buffer, failure: Failure): void {
     const bytes = this.encodeFailure(out, failure);
     this.context.extensions.onText(bytes);
     this.accounting.settleBroken("failed", failure);
     this.endWithFailure(bytes);
   }
 
-  /** Sends an error event as the end. An answer that is only bytes has no events: its connection is reset. */
+  /** Sends an error event as the end. An answer of plain bytes has no events, so its connection is reset. */
   private endWithFailure(bytes: Buffer): void {
     if (this.begun.relay.mediaType !== undefined) this.reset();
     else {
@@ -329,7 +332,7 @@ class StreamPump {
     }
   }
 
-  /** Ends the connection of an answer that is only bytes, so that the client sees that it is not complete. */
+  /** Resets the connection of an answer of plain bytes, so that the client sees that the answer is incomplete. */
   private reset(): void {
     this.isReset = true;
     this.writer?.reset();
@@ -357,7 +360,7 @@ class StreamPump {
     if (reason === "client_left" || reason === "client_stalled") {
       this.accounting.recordHealth({ kind: "neutral" });
       this.accounting.settleBroken("cancelled", reason === "client_stalled" ? STALLED : null);
-      // The client reads no more; closing frees the stream.
+      // The client does not read any more. Closing frees the stream.
       this.writer?.abandon();
       return;
     }
@@ -371,10 +374,10 @@ class StreamPump {
     // Exceeding the total time does not mean that the provider is unhealthy.
     const { failure } = classifyCancellation(reason, this.context.candidate);
     this.accounting.recordFailure(failure, { kind: reason === "silence" ? "failed" : "neutral" });
-    this.breakOff(NOTHING, failure);
+    this.endBroken(NOTHING, failure);
   }
 
-  /** Ends an answer that the gateway itself cannot continue: what the generation holds is released, and the client is told. */
+  /** Ends an answer after an unexpected error of the gateway: settles the generation and reports the failure to the client. */
   private endUnexpected(error: unknown): void {
     if (!this.isOver) this.leave();
     this.begun.exchange.cancel();

@@ -8,7 +8,7 @@ import type { UsageRecord } from "../../usage/records/records.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
 import { classifyVendorError, type PromptSize } from "../failures/classify-vendor-error.ts";
-import { breakLast } from "../records/attempt-record.ts";
+import { failLastAttempt } from "../records/attempt-record.ts";
 import { type OpenRecord, setHeld, withFilterWarnings, withWarnings } from "../records/open-record.ts";
 import { measureSpeed, recordHealth } from "../records/record-attempt.ts";
 import { recordKeyUse } from "../records/record-key-use.ts";
@@ -17,7 +17,7 @@ import { type Answering, chargeAnswer, countUsage } from "../settle/charge-answe
 import type { CheckedUsage, SeenAnswer } from "../settle/check-usage.ts";
 import { type Ending, type Settling, settle, settleSoon } from "../settle/settle.ts";
 
-/** What relaying a stream needs. */
+/** The context in which a stream is relayed. */
 export interface RelayContext extends Answering, Settling {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
@@ -28,7 +28,7 @@ export interface RelayContext extends Answering, Settling {
   /** When the attempt began. Milliseconds since the epoch. */
   readonly beganAt: number;
   readonly firstTokenAt: number;
-  /** Nothing of the request may be stored. */
+  /** Whether nothing of the request may be stored. */
   readonly zeroRetention: boolean;
   /** The filter of the answer; null for none. */
   readonly filter: AnswerFilter | null;
@@ -38,9 +38,9 @@ export interface RelayContext extends Answering, Settling {
   readonly onCompleted: (usage: TokenUsage) => void;
 }
 
-/** The usage of a streamed answer: its hold while it runs, and at its end its record, charge and effect on health. */
+/** Accounts for a streamed answer: its hold while it runs and, at its end, its record, charge and effect on health. */
 export class StreamAccounting {
-  /** The size of the answer from which on its hold may not suffice. Bytes. */
+  /** The size of the answer at which the hold must be raised. Bytes. */
   private growAtBytes: number;
   private isSettled = false;
 
@@ -57,7 +57,7 @@ export class StreamAccounting {
     return relay.producedBytes < this.growAtBytes || relay.isFinished || this.growHold();
   }
 
-  /** Waits a short time for money that must be borrowed first, and returns whether the hold covers the answer so far then. */
+  /** Waits a short time for money that must be leased first, and returns whether the hold then covers the answer so far. */
   async coversSoon(): Promise<boolean> {
     const { allowance, candidate } = this.context;
     const produced = this.countSoFar().usage.completionTokens;
@@ -68,7 +68,7 @@ export class StreamAccounting {
   /** Updates the record, so that it shows the progress if this process dies. */
   recordProgress(): void {
     const { deps, record, firstTokenAt, allowance } = this.context;
-    // If this remains the last version, its cost is charged as far as it is held.
+    // If the process dies, this version is charged, up to the hold.
     const charge = chargeFor(this.context, this.countSoFar().usage);
     const version: OpenRecord = { ...record, firstTokenAt };
     setUsage(version, charge);
@@ -91,7 +91,7 @@ export class StreamAccounting {
     return countUsage(this.context, this.relay.usage, this.seen());
   }
 
-  /** Settles a complete answer, with the warnings that its end has brought. Resolves when its record is durable. */
+  /** Settles a complete answer with the warnings that are known at its end. Resolves when its record is durable. */
   async settleComplete(
     charge: Charge,
     finish: RelayFinish | null,
@@ -121,13 +121,13 @@ export class StreamAccounting {
     this.settleEarly(this.record, { outcome: "failed", failure });
   }
 
-  /** Settles an answer that an unexpected error has ended, by the usage so far, unless it is settled. */
+  /** Settles an answer that ended with an unexpected error, by the usage so far. No-op if it is already settled. */
   settleUnexpected(failure: Failure): void {
     if (this.isSettled) return;
     try {
       this.settleBroken("failed", failure);
     } catch {
-      // What it cost cannot be counted.
+      // The cost could not be computed, so the record has none.
       const { record, firstTokenAt } = this.context;
       const ending = { charge: null, finish: null, firstTokenAt } as const;
       settle(this.context, record, { ...ending, outcome: "failed", failure, status: 200 });
@@ -135,7 +135,7 @@ export class StreamAccounting {
     }
   }
 
-  /** The record with what the filter has found. */
+  /** The record with the warnings of the filter. */
   private get record(): UsageRecord {
     const { record, filter } = this.context;
     return filter === null ? record : withFilterWarnings(record, filter, this.context);
@@ -149,13 +149,16 @@ export class StreamAccounting {
     this.isSettled = true;
   }
 
-  /** Returns the record with what the provider said about the failure of its last attempt. */
+  /** Returns the record with the provider's message about the failure of the last attempt. */
   private withBrokenAttempt(failure: Failure): UsageRecord {
     const { candidate, zeroRetention } = this.context;
     const { record } = this;
     const { secret } = candidate.key;
     const code = this.relay.error?.code ?? null;
-    return { ...record, attempts: breakLast(record.attempts, { failure, code }, { secret, zeroRetention }) };
+    return {
+      ...record,
+      attempts: failLastAttempt(record.attempts, { failure, code }, { secret, zeroRetention }),
+    };
   }
 
   /** Records a complete answer in the health statistics. */
@@ -166,8 +169,8 @@ export class StreamAccounting {
   }
 
   /**
-   * Records an answer that the upstream broke off, and returns the failure: the vendor's error event, or a connection that ended
-   * with the error `thrown`, or null if it ended without one.
+   * Records an answer that the upstream broke off, and returns the failure: that of the vendor's error event or of the connection. `thrown`
+   * is the error that ended the connection, or null.
    */
   recordBreak(thrown: unknown): Failure {
     const { deps, candidate, size } = this.context;
@@ -175,7 +178,7 @@ export class StreamAccounting {
     if (error !== null) {
       const classification = classifyVendorError(error, candidate, size);
       recordKeyUse(deps, candidate, classification);
-      // No other candidate can continue this answer, but the next request is routed by it.
+      // No other candidate can continue this answer, but the failure counts for the routing of later requests.
       return this.recordFailure(classification.failure, classification.health);
     }
     const { name, slug } = candidate.provider.record;
@@ -203,7 +206,7 @@ export class StreamAccounting {
     recordHealth(deps, candidate, report, { beganAt, requestedAt: record.createdAt, now: deps.clock.now() });
   }
 
-  /** Raises the hold to twice of what was produced. Returns whether it covers what was produced. */
+  /** Raises the hold to twice the answer so far. Returns whether it covers the answer so far. */
   private growHold(): boolean {
     const { allowance, candidate } = this.context;
     const produced = this.countSoFar().usage.completionTokens;

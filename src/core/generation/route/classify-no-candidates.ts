@@ -4,7 +4,7 @@ import type { RateLimitStatus } from "../../limits/rate-limiter.ts";
 import type { SkippedCandidate } from "../../routing/plan/plan.ts";
 import type { Route } from "./route-request.ts";
 
-/** Returns the failure of a request that only free models could answer if the account has used up its limit on them; else null. */
+/** Returns the failure of a request if only free models could answer it and the account has used up its limit on them; otherwise null. */
 export function classifyFreeLimit(
   { skipped, freeLimit, candidates }: Route,
   limitStatus: RateLimitStatus | null = null,
@@ -14,7 +14,7 @@ export function classifyFreeLimit(
   return areLimited ? freeLimitFailure(freeLimit, limitStatus) : null;
 }
 
-/** Returns the failure of a request whose candidates are all skipped: when to repeat it and, for BYOK keys, why. */
+/** Returns the failure of a request whose candidates are all skipped. It says when to retry and, for BYOK keys, why they are skipped. */
 export function classifyNoCandidates(route: Route, requestedId: string): Failure {
   const overLimit = classifyFreeLimit(route);
   if (overLimit !== null) return overLimit;
@@ -33,14 +33,14 @@ export function classifyNoCandidates(route: Route, requestedId: string): Failure
   return {
     code: "unavailable",
     message: areByok
-      ? BYOK_MESSAGES[whyOf(waiting)]
+      ? BYOK_MESSAGES[findByokReason(waiting)]
       : `No provider of "${requestedId}" is available at the moment. Choose another model.`,
     ...(areByok ? { metadata: byok } : {}),
     retryAfterS: secondsUntilFirst(waiting),
   };
 }
 
-function whyOf(waiting: readonly SkippedCandidate[]): keyof typeof BYOK_MESSAGES {
+function findByokReason(waiting: readonly SkippedCandidate[]): keyof typeof BYOK_MESSAGES {
   if (waiting.some(({ why }) => why === "out_of_credit")) return "out_of_credit";
   return waiting.some(({ why }) => why === "key_refused") ? "key_refused" : "overloaded";
 }
@@ -54,7 +54,7 @@ const BYOK_MESSAGES = {
     "The providers of this model for which the account has keys are overloaded. Try again later, or choose another model.",
 } as const;
 
-/** When to repeat a request that waits for an operator. Seconds. */
+/** The `Retry-After` of a request that can succeed only after an operator acts. Seconds. */
 const UNKNOWN_S = 60;
 
 function secondsUntilFirst(waiting: readonly SkippedCandidate[]): number {

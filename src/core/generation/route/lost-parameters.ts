@@ -17,8 +17,8 @@ type AskedRequest = Pick<InferenceRequest, "action" | "format" | "demands">;
 export const NO_LOSSES: Losses = {};
 
 /**
- * Describes which deployments would not get all parameters of a request that decide its answer (`ANSWER_PARAMETERS`) as they are. Looks at
- * the members of the body only, and at nothing of the deployments if none of these parameters is set.
+ * Describes which deployments would lose or change a parameter that decides the answer (`ANSWER_PARAMETERS`). Reads only the top-level
+ * members of the body. If none of these parameters is set, no deployment is examined.
  */
 export function describeLosses(request: AskedRequest): Losses {
   const view = request.demands.viewParameters?.();
@@ -46,7 +46,7 @@ function listAsked(view: ParameterView): readonly Asked[] {
   return asked;
 }
 
-/** Fields of other client APIs that have what a parameter of chat completions has. */
+/** Fields of other client APIs, with the parameter of chat completions that each corresponds to. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   random_seed: "seed",
   thinking: "reasoning",
@@ -55,7 +55,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 class LossTest {
-  /** What the request needs; null before it is first asked for. */
+  /** The features that the request needs; null until they are first read. */
   private needed: readonly string[] | null = null;
 
   constructor(
@@ -64,7 +64,10 @@ class LossTest {
     private readonly asked: readonly Asked[],
   ) {}
 
-  /** Whether something is lost in the format of the request, or in all formats of the deployment if it does not have that one. */
+  /**
+   * Returns whether a parameter is lost in the format of the request. If the deployment lacks that format, returns whether one is lost in
+   * each of its formats.
+   */
   isLossy(deployment: Deployment): boolean {
     const targets = deployment.served.targets(this.request.action);
     const own = targets.find(({ format }) => format === this.request.format);
@@ -109,7 +112,7 @@ class LossTest {
   }
 }
 
-/** Values of parameters that ask for nothing, because they are the default everywhere. */
+/** Parameter values without effect, because they are the default of every vendor. */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   frequency_penalty: 0,
   logprobs: false,
@@ -118,7 +121,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   reasoning_effort: "none",
 };
 
-/** Whether an object of a client API switches reasoning off. */
+/** Returns whether a reasoning object of a client API switches reasoning off. */
 function isOff({ enabled, effort, type }: Readonly<Record<string, unknown>>): boolean {
   return enabled === false || effort === "none" || type === "disabled";
 }

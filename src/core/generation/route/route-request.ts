@@ -5,15 +5,15 @@ import type { CacheAffinity } from "../../routing/affinity/affinity.ts";
 import { cacheLifeMs } from "../../routing/affinity/cache-memory.ts";
 import { sessionKeyOf } from "../../routing/affinity/session-key.ts";
 import { type Candidate, type Plan, planRoute } from "../../routing/plan/plan.ts";
-import { type AllowedDeployments, leaveOutFree } from "../admit/free-models.ts";
+import { type AllowedDeployments, removeFreeModels } from "../admit/free-models.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import { describeLosses, NO_LOSSES } from "./lost-parameters.ts";
 
-/** A plan, and what it was based on. */
+/** A plan with the facts that it is based on. */
 export interface Route extends Plan {
   /** The conversation's session key; null if there was no choice. */
   readonly session: string | null;
-  /** Where the conversation's prompt cache is warm; null if nowhere. */
+  /** The deployment whose prompt cache contains the conversation; null for none. */
   readonly warm: CacheAffinity | null;
   /** The account's limit on free models, if deployments were left out because of it. */
   readonly freeLimit: LimitVerdict | null;
@@ -25,7 +25,7 @@ interface AdmittedDeployments {
   readonly deployments: readonly (readonly Deployment[])[];
   /** The account's limit on free models; null if none applies. */
   readonly freeLimit: LimitVerdict | null;
-  /** Models whose own limits are used up, with the milliseconds until they may be asked again; absent or null for none. */
+  /** Models whose own limits are used up, with the milliseconds until they may be called again; absent or null for none. */
   readonly limitedModels?: ReadonlyMap<string, number> | null;
 }
 
@@ -40,8 +40,8 @@ export function routeRequest(
     clock,
   } = deps;
   const now = clock.now();
-  const allowed = leaveOutLimited(
-    leaveOutFree(admitted.deployments, admitted.freeLimit),
+  const allowed = removeLimitedModels(
+    removeFreeModels(admitted.deployments, admitted.freeLimit),
     admitted.limitedModels ?? null,
   );
   const { deployments, freeLimit } = allowed;
@@ -67,7 +67,7 @@ export function routeRequest(
 }
 
 /** Removes the deployments of models whose own limits are used up. */
-function leaveOutLimited(
+function removeLimitedModels(
   allowed: AllowedDeployments,
   limited: ReadonlyMap<string, number> | null,
 ): AllowedDeployments {

@@ -8,7 +8,7 @@ import type { Allowance } from "../hold/allowance.ts";
 import { type Charge, chargeFor, priceCounts } from "./charge.ts";
 import { type CheckedUsage, checkUsage, estimateSeen, type SeenAnswer } from "./check-usage.ts";
 
-/** The candidate that answers, and what the answer may cost. */
+/** The candidate that answers, and the money that the answer may cost. */
 export interface Answering {
   readonly deps: Pick<GenerationDeps, "log" | "serving">;
   readonly call: Pick<GenerationCall, "request">;
@@ -17,7 +17,10 @@ export interface Answering {
   readonly allowance: Allowance;
 }
 
-/** Returns the token usage of an answer: the vendor's counts as far as they are plausible, else an estimate. `counts` is null if it gave none. */
+/**
+ * Returns the token usage of an answer: the vendor's counts if they are plausible, otherwise an estimate. `counts` is null if the vendor
+ * sent none.
+ */
 export function countUsage(answering: Answering, counts: TokenUsage | null, seen: SeenAnswer): CheckedUsage {
   const { call, candidate, record, allowance } = answering;
   const { request } = call;
@@ -26,7 +29,7 @@ export function countUsage(answering: Answering, counts: TokenUsage | null, seen
     counts === null ? { usage: estimateSeen(bounds, seen), rejected: [] } : checkUsage(counts, bounds, seen);
   const { images, searchContext } = record;
   const { usage, rejected } = checked;
-  // What only the request, and therefore the record, knows.
+  // Add the facts that come from the request and are in the record.
   const complete =
     images === 0 && searchContext === null
       ? checked
@@ -35,8 +38,8 @@ export function countUsage(answering: Answering, counts: TokenUsage | null, seen
 }
 
 /**
- * Checks what the provider reports as the cost of a request, where it does, against what its counts cost. Where it reports none, services
- * that have no other price count with the most that they cost. An answer without counts was served as the request asked.
+ * Compares the cost that the provider reports, if any, with the cost of its counts. If it reports none, services without another price are
+ * charged at their maximum cost. An answer without counts is priced by the service tier that the request asked for.
  */
 function checkCost(
   answering: Answering,
@@ -54,7 +57,7 @@ function checkCost(
     return { usage: withoutCost(usage), rejected: [...rejected, refused] };
   }
   const own = reportedCost === undefined ? usage : withoutCost(usage);
-  // At most providers nothing but counts decides the price, and requests need not be examined.
+  // At most providers only the counts decide the price, and the request need not be examined.
   if (record.factors === undefined && !record.reportsCost) return { usage: own, rejected };
   const { modes, services } = call.request.demands.listCharges();
   const surcharge = record.reportsCost ? printServiceBound(record, services) : undefined;
@@ -74,12 +77,12 @@ function withoutCost({ reportedCost: _, ...counted }: TokenUsage): TokenUsage {
   return counted;
 }
 
-/** How much more than its listed prices a provider may charge: it may choose a host whose prices are higher. */
+/** The factor by which a provider may exceed its listed prices, because it may choose a more expensive host. */
 const PRICE_ALLOWANCE = 10n;
-/** What a request may cost in any case, whatever its counts are. Attodollars: one dollar. */
+/** A reported cost up to this amount is accepted whatever the counts are. Attodollars: one dollar. */
 const LEAST_BOUND = 1_000_000_000_000_000_000n;
 
-/** Returns the most that a provider can have charged for a request. Attodollars. */
+/** Returns the maximum that a provider can have charged for a request. Attodollars. */
 function boundReported(answering: Answering, usage: TokenUsage): bigint {
   const { candidate, call } = answering;
   const { services } = call.request.demands.listCharges();
@@ -89,21 +92,21 @@ function boundReported(answering: Answering, usage: TokenUsage): bigint {
 }
 
 /**
- * Prices the token usage of a complete answer, as far as the account covers it. A provider may count more than was held for: then waits a
+ * Prices the token usage of a complete answer, up to what the account covers. If the provider counts more than the hold covers, waits a
  * short time for more money.
  */
 export function chargeComplete(answering: Answering, checked: CheckedUsage): Promise<Charge> {
   const charge = chargeFor(answering, checked.usage);
-  if (charge.paid >= charge.owed) return Promise.resolve(logged(answering, checked, charge));
+  if (charge.paid >= charge.owed) return Promise.resolve(logCharge(answering, checked, charge));
   return answering.allowance.coverSoon(charge.owed).then(() => chargeAnswer(answering, checked));
 }
 
-/** Prices token usage, as far as the account covers it. Logs counts that were rejected, and costs that are not covered. */
+/** Prices token usage, up to what the account covers. Logs rejected counts, and costs that are not covered. */
 export function chargeAnswer(answering: Answering, checked: CheckedUsage): Charge {
-  return logged(answering, checked, chargeFor(answering, checked.usage));
+  return logCharge(answering, checked, chargeFor(answering, checked.usage));
 }
 
-function logged(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {
+function logCharge(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {
   if (rejected.length === 0 && charge.paid >= charge.owed) return charge;
   const { deps, candidate, record } = answering;
   const about = {

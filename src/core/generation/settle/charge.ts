@@ -31,22 +31,22 @@ export interface Charge {
   readonly usage: TokenUsage;
   /** Models that the provider consulted as advisors. */
   readonly advisors: readonly AdvisorRecord[];
-  /** What the account pays for each token; null if the endpoint has no prices. */
+  /** The account's price for each token; null if the endpoint has no prices. */
   readonly prices: Prices | null;
-  /** The provider's prices, if they are not `prices`. */
+  /** The provider's prices if they differ from `prices`. */
   readonly listPrices?: Prices | null | undefined;
   /** The cost by `prices`; 0 for free models, and for BYOK keys without a fee. */
   readonly owed: number;
-  /** As much of it as the account's allowance covers. */
+  /** The part of `owed` that the account's allowance covers. */
   readonly paid: number;
   readonly list: number;
-  /** The list prices as the caller sees them: a mark-up on platform keys is not shown apart from them. */
+  /** The list prices as the caller sees them. They include a mark-up on platform keys, which is not shown separately. */
   readonly shown: PricedWhole;
-  /** A BYOK key was used: the provider bills the account directly. */
+  /** Whether a BYOK key was used. The provider then bills the account directly. */
   readonly isByok: boolean;
 }
 
-/** What decides the price of an answer. */
+/** The facts that decide the price of an answer. */
 interface Priced {
   readonly deps: Pick<GenerationDeps, "serving">;
   readonly candidate: Candidate;
@@ -55,8 +55,8 @@ interface Priced {
 }
 
 /**
- * Prices token usage at the candidate that produced it, as of the request's time, by what its account pays and by the list prices. Free
- * models cost nothing, BYOK keys at most a fee, and no account pays more than its allowance covers.
+ * Prices token usage at the candidate that produced it and at the request's time, both by the account's prices and by the list prices. Free
+ * models cost nothing, and BYOK keys cost no more than a fee. An account never pays more than its allowance covers.
  */
 export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
   const { tariff, key, served } = answer.candidate;
@@ -79,7 +79,10 @@ export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
   };
 }
 
-/** Prices usage by what the account pays: of a reported cost the share of the list price, or beside own prices what it exceeds the list price by. */
+/**
+ * Prices usage by the account's tariff. A tariff with a factor multiplies the reported cost by it. A tariff with its own prices adds the
+ * amount by which the reported cost exceeds the list price.
+ */
 function priceTariff(
   answer: Priced,
   { usage, counted, tariff }: { usage: TokenUsage; counted: PricedWhole; tariff: Tariff },
@@ -96,14 +99,14 @@ function priceTariff(
     : priceAs(usage, { ...charged.prices, surcharge: formatPrice(excess) }, charged.advisors);
 }
 
-/** Replaces a cost by counts with the one that the provider reported. */
+/** Replaces the computed cost with the cost that the provider reported, if any. */
 function withReported(counted: PricedWhole, usage: TokenUsage): PricedWhole {
   const { reportedCost } = usage;
   if (reportedCost === undefined || counted.prices === null) return counted;
   return priceAs(usage, { ...counted.prices, reported: formatPrice(readAmount(reportedCost) ?? 0n) });
 }
 
-/** Returns what usage costs by the provider's prices, whatever it reported. Nanodollars. */
+/** Returns the cost of usage by the provider's list prices, without regard to its reported cost. Nanodollars. */
 export function priceCounts(answer: Priced, usage: TokenUsage): number {
   return priceUsage(answer, usage, listedEndpoint).cost;
 }
@@ -116,20 +119,20 @@ function priceAs(
   return { prices, advisors, cost: priceWhole({ prices, usage, advisors }) };
 }
 
-/** Returns the endpoint by which a model of the candidate's provider is priced; null stands for the candidate's own. */
+/** Returns the endpoint that prices a model of the candidate's provider. `found` is null for the candidate's own model. */
 type PriceBook = (found: FoundEndpoint | null, candidate: Candidate) => ModelEndpoint;
 
 const listedEndpoint: PriceBook = (found, { tariff, endpoint }) =>
   found?.endpoint ?? tariff?.listed ?? endpoint;
 
-/** Prices of token usage, those of advisors included, and what all of it costs. Nanodollars. */
+/** Priced token usage, including that of advisors, and its total cost. Nanodollars. */
 interface PricedWhole {
   readonly prices: Prices | null;
   readonly advisors: readonly (PricedAdvisor & Pick<AdvisorRecord, "modelId">)[];
   readonly cost: number;
 }
 
-/** Finds the prices of a generation's tokens, those of advisors included, and sums its cost. */
+/** Finds the prices of a generation's tokens, including those of advisors, and returns the total cost. */
 function priceUsage(answer: Priced, usage: TokenUsage, endpointOf: PriceBook): PricedWhole {
   const { countedFor } = usage;
   const found = countedFor === undefined ? null : findByName(countedFor, answer);
@@ -163,7 +166,9 @@ function findByName(name: string, { candidate, deps }: Priced): FoundEndpoint | 
 
 const NO_ADVISORS: readonly never[] = [];
 
-/** Joins the charges and the list prices of advisors. If the cost is not paid in full, all that is paid counts for the generation's own model. */
+/**
+ * Joins the charges and list prices of advisors. If the cost is not paid in full, the whole payment counts for the generation's own model.
+ */
 function chargeAdvisors(
   charged: PricedWhole,
   listed: PricedWhole,
@@ -195,8 +200,8 @@ export function reportUsage({ usage, paid, shown, isByok }: Charge, rates: RateM
 }
 
 /**
- * Records token usage, and advisors that are priced, instead of what was recorded before. The counters are named one by one, because `Object.assign` takes several times as
- * long.
+ * Replaces the recorded token usage and priced advisors. The counters are assigned one by one, because `Object.assign` takes several times
+ * as long.
  */
 export function setUsage(record: OpenRecord, { usage, advisors }: Pick<Charge, "usage" | "advisors">): void {
   record.promptTokens = usage.promptTokens;

@@ -28,13 +28,13 @@ export interface CheckedUsage {
   readonly rejected: readonly RejectedCount[];
 }
 
-/** What the gateway itself has seen of an answer. */
+/** The amount of an answer that the gateway itself has seen. */
 export interface SeenAnswer {
   readonly producedBytes: number;
   readonly searches: number;
 }
 
-/** What bounds the token usage of an answer. */
+/** The facts that limit the token usage of an answer. */
 interface UsageBounds {
   readonly request: Pick<InferenceRequest, "action" | "maxTokens" | "answers"> & {
     readonly prompt: Pick<RequestPrompt, "textBytes">;
@@ -47,16 +47,16 @@ interface UsageBounds {
 }
 
 /**
- * The maximum of a prompt, in context windows. No recorded prompt exceeds 1; the largest of 984 with a known window has 0.22. The
- * tenth above 1 allows for templates, and for windows that are stated as round numbers.
+ * Maximum size of a prompt, as a multiple of the context window. No recorded prompt exceeds 1; the largest of 984 with a known window has
+ * 0.22. The tenth above 1 allows for templates, and for windows that are stated as round numbers.
  */
 const WINDOW_ALLOWANCE = 1.1;
 /**
- * Tokens by which an answer may exceed the request's limit, for hosts that count an end mark or round a small limit up. Of 133
- * recorded answers with a limit, 9 reach it and none exceeds it.
+ * Tokens by which an answer may exceed the request's limit. Some hosts count an end mark or round a small limit up. Of 133 recorded answers
+ * with a limit, 9 reach it and none exceeds it.
  */
 const ANSWER_ALLOWANCE = 256;
-/** How often a vendor that runs tools may read the conversation for one request, each time up to the window. */
+/** Maximum number of times that a vendor that runs tools reads the conversation for one request, each time up to the window. */
 const ROUNDS = 32;
 
 /**
@@ -79,7 +79,7 @@ export function checkUsage(counts: TokenUsage, bounds: UsageBounds, seen: SeenAn
   return { usage: fitParts(usage), rejected };
 }
 
-/** Estimates usage by the text that was seen, but never above what the request allows. */
+/** Estimates usage from the text that was seen, up to the maximum that the request allows. */
 export function estimateSeen(bounds: UsageBounds, { producedBytes, searches }: SeenAnswer): TokenUsage {
   const { request, deployment } = bounds;
   const longest = Math.max(longestAnswer(deployment.endpoint), producedBytes);
@@ -92,7 +92,7 @@ export function estimateSeen(bounds: UsageBounds, { producedBytes, searches }: S
   };
 }
 
-/** Returns the most tokens that the answers to a request may have, without reasoning. `longest`: the tokens of one. */
+/** Returns the maximum tokens of a request's answers, without reasoning. `longest` is the maximum for one answer. */
 function boundAnswers(
   { request: { maxTokens, answers }, sentMaxTokens }: UsageBounds,
   longest: number,
@@ -116,7 +116,7 @@ function listRejected(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer)
   const isOrdinary =
     counts.promptTokens <= window && counts.completionTokens <= answers && counts.searches <= SEARCHES;
   if (isOrdinary) return NONE;
-  // Whether a vendor ran tools, over several rounds, matters only if a count exceeds the bounds of one round.
+  // Only if a count exceeds the maximum of one round does it matter whether the vendor ran tools, over several rounds.
   if (!runsTools(request))
     return compare(counts, {
       prompt_tokens: window,
@@ -132,16 +132,16 @@ function listRejected(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer)
 
 const NONE: readonly RejectedCount[] = [];
 
-/** The most searches of a request that does not ask for any: some models always search. */
+/** Maximum number of searches of a request that does not ask for any. Some models always search. */
 const SEARCHES = 200;
 
-/** Rejects the tokens of advisors if all together exceed the bound. */
+/** Rejects the tokens of advisors if their sum exceeds the maximum. */
 function listRejectedAdvisors(advisors: readonly AdvisorUsage[]): readonly RejectedCount[] {
   const count = advisors.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0);
   return count <= MAX_ADVISED ? [] : [{ field: "advisors", count, bound: MAX_ADVISED }];
 }
 
-/** The most tokens of all advisors together: `ROUNDS` of the largest context windows in use. */
+/** Maximum sum of the tokens of all advisors: `ROUNDS` times the largest context window in use. */
 const MAX_ADVISED = ROUNDS * 1_000_000;
 
 function withoutAdvisors({ advisors: _rejected, ...usage }: TokenUsage): TokenUsage {

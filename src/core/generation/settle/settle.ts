@@ -19,7 +19,7 @@ export interface Ending {
   readonly firstTokenAt: number | null;
 }
 
-/** The ending of a generation of which nothing was produced. */
+/** The ending of a generation that produced nothing. */
 export const NOTHING_PRODUCED = { charge: null, finish: null, firstTokenAt: null } as const;
 
 const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "listPrices" | "paid" | "list"> = {
@@ -30,7 +30,7 @@ const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "listPrices" | "
   list: 0,
 };
 
-/** What settling a generation works with. */
+/** The parts of a generation that settling uses. */
 export interface Settling {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
@@ -40,12 +40,12 @@ export interface Settling {
 /** Writes the final record of a generation, releases its hold and limits, and notifies the extensions. */
 export function settle(settling: Settling, record: OpenRecord, ending: Ending): void {
   const settled = writeFinal(settling, record, ending);
-  // If the journal cannot take the record now, it waits in memory for the store: the client already has its answer.
+  // The client already has its answer. If the journal cannot write the record now, the record stays in memory until the store is available.
   settling.deps.recorder.flush();
   settleWritten(settling, settled, ending);
 }
 
-/** Settles an answer whose last bytes can wait until the record is flushed; resolves then, also if flushing fails. */
+/** Settles an answer whose last bytes can wait until the record is flushed. Resolves after the flush, even if it fails. */
 export async function settleSoon(settling: Settling, record: OpenRecord, ending: Ending): Promise<void> {
   const settled = writeFinal(settling, record, ending);
   await settling.deps.recorder.flushDurably();
@@ -53,8 +53,9 @@ export async function settleSoon(settling: Settling, record: OpenRecord, ending:
 }
 
 /**
- * Ends the record of a generation in its place, writes it as the final one, and returns it. `settleWritten` must follow once it is flushed
- * durably. If it cannot be, nothing was released, and the generation must be settled in another way, which ends the record again.
+ * Ends the record of a generation in place, writes it as the final version, and returns it. The caller calls `settleWritten` once the
+ * record is flushed durably. If the flush fails, nothing has been released yet: the generation must be settled in another way, which ends
+ * the record again.
  */
 export function writeFinal(settling: Settling, record: OpenRecord, ending: Ending): UsageRecord {
   endRecord(settling, record, ending);
@@ -63,8 +64,8 @@ export function writeFinal(settling: Settling, record: OpenRecord, ending: Endin
 }
 
 /**
- * Releases the hold, limits and memory of a generation whose final record was written, and notifies the extensions. The only place that
- * releases them: each is released even if another one cannot be.
+ * Releases the hold, limits and memory of a generation whose final record was written, and notifies the extensions. This is the only place
+ * that releases them. A failure to release one does not prevent the others.
  */
 export function settleWritten(
   { deps, call, extensions }: Settling,
@@ -89,7 +90,7 @@ function countTokens({ promptTokens, completionTokens, advisors }: UsageRecord):
   return tokens;
 }
 
-/** Sets every field that tells how a generation ended, so that nothing is left of an earlier ending that could not be made durable. */
+/** Sets every field that describes how a generation ended, so that nothing remains of an earlier ending that could not be made durable. */
 function endRecord({ deps }: Settling, record: OpenRecord, ending: Ending): void {
   const charge = ending.charge ?? NO_CHARGE;
   setUsage(record, charge);

@@ -5,7 +5,7 @@ import { type DatabaseUrl, isSocket, parseDatabaseUrl } from "./database-url.ts"
 import { explainConnection } from "./explain-connection.ts";
 
 /** A value of a statement. A list is encoded by `encodeList`, and cast in the statement: `$1::text::bigint[]`. */
-export type SqlValue = string | number | boolean | null | Uint8Array;
+export type PostgresValue = string | number | boolean | null | Uint8Array;
 
 /** Runs statements: on any connection of a pool, or in one transaction. */
 export interface SqlRunner {
@@ -13,7 +13,7 @@ export interface SqlRunner {
    * Runs one statement with the values of `$1`, `$2` … and returns its rows by column; `bigint` and `numeric` are strings. U+0000
    * in a value becomes U+FFFD. Rejects with a `StoreError` if the statement fails or has no result within the deadline.
    */
-  run<Row extends object>(text: string, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+  run<Row extends object>(text: string, values?: readonly PostgresValue[]): Promise<readonly Row[]>;
 }
 
 /** Connections to a PostgreSQL database. */
@@ -89,7 +89,7 @@ class BunPostgres implements Postgres {
     this.pool = openPool(options);
   }
 
-  run<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+  run<Row extends object>(text: string, values: readonly PostgresValue[] = []): Promise<readonly Row[]> {
     return this.counted(() => this.query<Row>(this.pool, text, values));
   }
 
@@ -139,7 +139,7 @@ class BunPostgres implements Postgres {
   private query<Row extends object>(
     connection: SQL,
     text: string,
-    values: readonly SqlValue[],
+    values: readonly PostgresValue[],
   ): Promise<readonly Row[]> {
     const query = connection.unsafe<Row[]>(text, values.map(encodeValue));
     return this.answered(query, this.callMs, () => query.cancel());
@@ -245,7 +245,7 @@ export function sqlStateOf(error: unknown): string | null {
 }
 
 /** PostgreSQL does not allow U+0000 in text: a client could make a statement fail with it. */
-function encodeValue(value: SqlValue): SqlValue {
+function encodeValue(value: PostgresValue): PostgresValue {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }
 

@@ -11,7 +11,7 @@ import {
   readMeterLease,
 } from "../../../core/ledger/leases/money-leases.ts";
 import { readInteger } from "../../sql/statements/values.ts";
-import type { Postgres, SqlValue } from "../connection/client.ts";
+import type { Postgres, PostgresValue } from "../connection/client.ts";
 import { beginLimits } from "./lease-rows.ts";
 import { requireEpoch } from "./require-epoch.ts";
 
@@ -63,7 +63,7 @@ export class PostgresMoneyLeases implements MoneyLeases {
   }
 
   /** Calls a function of the database as this gateway. */
-  private async call(text: string, values: readonly SqlValue[]): Promise<Outcome> {
+  private async call(text: string, values: readonly PostgresValue[]): Promise<Outcome> {
     const identity = this.identity();
     const [row] = await this.database.run<Outcome>(text, [identity.id, identity.epoch, ...values]);
     if (row === undefined || row.outcome === "replaced") throw new GatewayReplacedError(identity);

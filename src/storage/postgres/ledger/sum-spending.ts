@@ -1,7 +1,7 @@
 import type { DayRange } from "../../../base/time/time.ts";
 import type { SpendQuery } from "../../../core/ledger/records/ledger-store.ts";
 import { readInteger } from "../../sql/statements/values.ts";
-import type { SqlRunner, SqlValue } from "../connection/client.ts";
+import type { PostgresValue, SqlRunner } from "../connection/client.ts";
 
 const COLUMNS = { accountId: "account_id", userId: "user_id", keyId: "key_id" } as const;
 
@@ -10,8 +10,8 @@ export async function sumSpending(sql: SqlRunner, query: SpendQuery): Promise<nu
   const { days, budget, ...scope } = query;
   if (budget !== undefined) return sumOneBudget(sql, budget, days);
   const conditions = ["true"];
-  const values: SqlValue[] = [];
-  const add = (condition: (parameter: string) => string, value: SqlValue) => {
+  const values: PostgresValue[] = [];
+  const add = (condition: (parameter: string) => string, value: PostgresValue) => {
     values.push(value);
     conditions.push(condition(`$${values.length}`));
   };

@@ -8,7 +8,7 @@ import {
   RECORD_BOUNDS,
 } from "../../../core/usage/generations/generation-list.ts";
 import type { Outcome } from "../../../core/usage/records/records.ts";
-import { encodeList, type SqlRunner, type SqlValue } from "../connection/client.ts";
+import { encodeList, type PostgresValue, type SqlRunner } from "../connection/client.ts";
 import { describeFilter } from "./generation-filter.ts";
 
 interface CountRow {
@@ -44,8 +44,8 @@ export async function countGenerations(sql: SqlRunner, query: CountQuery): Promi
 
 /** Returns whether all generations that a query reads may be counted one by one. */
 async function areFew(sql: SqlRunner, query: CountQuery): Promise<boolean> {
-  const values: SqlValue[] = [];
-  const parameter = (value: SqlValue) => `$${values.push(value)}`;
+  const values: PostgresValue[] = [];
+  const parameter = (value: PostgresValue) => `$${values.push(value)}`;
   const { from, dayColumns, read } = describeFilter(query, parameter);
   const [first, last] = [query.fromMs, query.toMs - 1].map((ms) => parameter(dayOf(ms)));
   const inDays = dayColumns.map((day) => `${day} >= ${first} AND ${day} <= ${last}`);
@@ -59,8 +59,8 @@ async function areFew(sql: SqlRunner, query: CountQuery): Promise<boolean> {
 
 function describeCounts(query: CountQuery, starts: readonly number[], share: number) {
   const { fromMs: _from, toMs, bucketMs, ...filter } = query;
-  const values: SqlValue[] = [];
-  const parameter = (value: SqlValue) => `$${values.push(value)}`;
+  const values: PostgresValue[] = [];
+  const parameter = (value: PostgresValue) => `$${values.push(value)}`;
   const ends = starts.map((start) => Math.min(toMs, start + bucketMs));
   const lists = [
     `${parameter(encodeList(starts.map((start) => dayOf(start))))}::text::integer[]`,

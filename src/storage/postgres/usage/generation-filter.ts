@@ -1,7 +1,7 @@
 import { lowestIdAt } from "../../../base/secrets/ids.ts";
 import { dayOf } from "../../../base/time/time.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
-import type { SqlValue } from "../connection/client.ts";
+import type { PostgresValue } from "../connection/client.ts";
 
 /** The columns that a filter compares. The first four have an index. */
 const COLUMNS = {
@@ -32,7 +32,7 @@ const OF_TAG = {
  * Returns the query for a filter: the condition for at most one index, and the condition for each row. The second is a function, because
  * PostgreSQL rejects a statement with parameters that it does not use.
  */
-export function describeFilter(filter: GenerationFilter, parameter: (value: SqlValue) => string) {
+export function describeFilter(filter: GenerationFilter, parameter: (value: PostgresValue) => string) {
   const { fromMs, toMs, outcome, errorType, tag } = filter;
   const given = NAMES.filter((name) => filter[name] !== null);
   const lead = tag === null ? given.find((name) => INDEXED.includes(name)) : undefined;

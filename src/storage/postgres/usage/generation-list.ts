@@ -8,7 +8,7 @@ import {
   RECORD_BOUNDS,
 } from "../../../core/usage/generations/generation-list.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
-import { encodeList, type SqlRunner, type SqlValue } from "../connection/client.ts";
+import { encodeList, type PostgresValue, type SqlRunner } from "../connection/client.ts";
 import { dayOfId, listDays } from "../ledger/partitions.ts";
 import { describeFilter } from "./generation-filter.ts";
 import { skipDays } from "./skip-days.ts";
@@ -94,8 +94,8 @@ async function readDays(sql: SqlRunner, query: GenerationQuery, days: DayRange) 
  * it also returns the last one that may be read.
  */
 export function describePage({ before, limit, ...filter }: GenerationQuery, days: DayRange) {
-  const values: SqlValue[] = [];
-  const parameter = (value: SqlValue) => `$${values.push(value)}`;
+  const values: PostgresValue[] = [];
+  const parameter = (value: PostgresValue) => `$${values.push(value)}`;
   const [first, last] = [parameter(days.from), parameter(days.to)];
   const { from, dayColumns, read, listMatches } = describeFilter(filter, parameter);
   const matches = listMatches();

@@ -2,7 +2,7 @@ import { lowestIdAt, readIdTime } from "../../../base/secrets/ids.ts";
 import { DAY_MS, dayOf } from "../../../base/time/time.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import { ID_MARGIN_MS } from "../../../core/usage/reports/usage-sums.ts";
-import type { SqlRunner, SqlValue } from "../connection/client.ts";
+import type { PostgresValue, SqlRunner } from "../connection/client.ts";
 import { dayOfId } from "../ledger/partitions.ts";
 
 /** The conditions that the daily sums have, each with an index. */
@@ -71,7 +71,7 @@ async function findDay(sql: SqlRunner, filter: GenerationFilter, day: number): P
       `(SELECT max(day) FROM ${table} WHERE ${COLUMNS[name]} = $${at + 2} AND day <= $1)`;
     return `greatest(${TABLES.map(latestIn).join(", ")})`;
   });
-  const values: SqlValue[] = given.map((name) => filter[name]);
+  const values: PostgresValue[] = given.map((name) => filter[name]);
   let found = day;
   for (let step = 0; step < MAX_STEPS; step++) {
     const [row] = await sql.run<Record<string, number | null>>(

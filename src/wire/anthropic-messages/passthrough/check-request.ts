@@ -204,7 +204,7 @@ function checkToolChoice(text: string, node: NodeIn<MessagesBody, "tool_choice">
 
 const CHOICES: ReadonlySet<string> = new Set(["auto", "any", "tool", "none"]);
 
-/** Checks that the tools are there which `tool_choice` requires. Tools of MCP servers have names that the request does not have. */
+/** Checks that the request has the tools that `tool_choice` requires. It does not contain the names of tools of MCP servers. */
 function checkChosenTools(text: string, root: MessagesBody): void {
   const choice = root.fields.tool_choice;
   const isAny = isWord(text, choice?.fields.type, "any");

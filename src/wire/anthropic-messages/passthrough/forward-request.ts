@@ -25,17 +25,17 @@ interface MessagesTarget {
   };
   /** The token limit of the answer; absent or null to keep the client's. */
   readonly maxTokens?: number | null;
-  /** Where the gateway marks the prompt for the vendor's cache; absent or null: nowhere. */
+  /** Where the gateway marks the prompt for the vendor's cache; absent or null for no marks. */
   readonly cacheMarking?: CacheMarking | null;
-  /** Returns what the upstream is sent instead of the client's user. */
+  /** Returns the hash that is sent to the upstream in place of the client's user. */
   hashUser(user: string): string;
 }
 
 const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
 
 /**
- * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name and without the fields that
- * address the gateway, and without what is left out because it may cost.
+ * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name. Fields that address the gateway, and
+ * parts that may cost, are omitted.
  */
 export function forwardMessagesRequest(
   request: ScannedMessagesRequest,

@@ -27,7 +27,7 @@ export function listMessagesPrefix({ text, root, messages }: ScannedMessagesRequ
   return prefix;
 }
 
-/** Lists what requests of one kind share: the tools and the system prompt, in their order in the prompt. */
+/** Lists the prefix that requests of one kind share: the tools and the system prompt, in their order in the prompt. */
 export function listMessagesShared({ root }: ScannedMessagesRequest): JsonNode[] {
   const shared: JsonNode[] = [];
   addPresent(shared, root.fields.tools);

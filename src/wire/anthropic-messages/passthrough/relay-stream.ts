@@ -23,8 +23,8 @@ import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
 import { isCall, isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
 /**
- * Relays a stream between an upstream and a client that both speak this format. The bytes of deltas are passed on unchanged. Only
- * the events around them are parsed: the start, the start of each block, and the end, which waits for its price.
+ * Relays a stream between an upstream and a client that both speak this format. The bytes of deltas are forwarded unchanged. Only the
+ * events around them are parsed: the start, the start of each block, and the end, which waits for its price.
  */
 export class MessagesRelay extends ForwardedStream implements AnswerRelay {
   searches = 0;
@@ -123,7 +123,7 @@ export class MessagesRelay extends ForwardedStream implements AnswerRelay {
     if (size > 0 && !isSignature) this.sawToken = true;
   }
 
-  /** Passes an event on unchanged. */
+  /** Forwards an event unchanged. */
   private pass(name: string, data: string): void {
     const lines = data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data;
     this.out.push(`event: ${name}\ndata: ${lines}\n\n`);
@@ -187,7 +187,7 @@ export class MessagesRelay extends ForwardedStream implements AnswerRelay {
     this.out.push(encodeEvent({ ...event, type: "message_start", message: start }));
   }
 
-  /** Reads the content of a start. A turn that continues after a tool of the vendor's comes whole in it, with its end. */
+  /** Reads the content of a start. A turn that continues after a vendor's tool is complete in it, including its end. */
   private readStartContent({ content, stop_reason: reason, stop_sequence }: Fields): Fields {
     if (!Array.isArray(content) || content.length === 0) return {};
     if (typeof reason === "string")

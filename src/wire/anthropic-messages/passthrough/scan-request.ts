@@ -33,7 +33,7 @@ import {
 export interface ScannedMessagesRequest extends ScannedRequest {
   readonly root: MessagesBody;
   readonly messages: readonly MessagesMessage[];
-  /** Tokens that the model may think; 0 where none are set. */
+  /** Tokens that the model may think; 0 if none are set. */
   readonly thinkingBudget: number;
   /** The vendor may shorten the conversation before its model sees it. */
   readonly mayBeShortened: boolean;

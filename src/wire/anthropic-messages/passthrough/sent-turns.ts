@@ -19,7 +19,7 @@ import type { ScannedMessagesRequest } from "./scan-request.ts";
 const REASONING_BLOCKS = wordTable({ thinking: true, redacted_thinking: true });
 const CONTENT: ReadonlySet<string> = new Set(["content"]);
 
-/** Reads what tells a conversation from others (see `SentConversation`). */
+/** Reads the parts that identify a conversation (see `SentConversation`). */
 export function readSentMessages({ bytes, text, root }: ScannedMessagesRequest): SentConversation {
   const reader = new ConversationReader(bytes);
   const system = memberOf(root, "system");

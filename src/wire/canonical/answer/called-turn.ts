@@ -4,8 +4,8 @@ import type { Part, ReasoningPart, Signature, ToolCallPart } from "../model/part
 import { growPart } from "./collect-answer.ts";
 
 /**
- * What a vendor wants back of a model's turn that called tools: its reasoning and the signatures of its calls. A signed text is
- * stored as a turn of its own. How a request gets it back: restore-turns.
+ * The parts of a model's turn with tool calls that its vendor needs back: the reasoning and the signatures of the calls. A signed text is
+ * stored as a separate turn. `restoreTurns` puts them into a later request.
  */
 export interface CalledTurn {
   /** Identifies its calls (`identifyCall`), or its text (`identifyText`). */
@@ -22,8 +22,8 @@ interface WatchedText {
 }
 
 /**
- * Returns an observer of normalised events that calls `onTurn` for a turn with calls whose vendor wants something back, and for
- * signed texts. It only observes the first choice, which is the one that clients continue.
+ * Returns an observer of normalised events. It calls `onTurn` for a turn with calls that has something its vendor needs back, and for
+ * signed texts. It observes only the first choice, which is the one that clients continue.
  */
 export function createTurnWatcher(
   onTurn: (turn: CalledTurn) => void,
@@ -87,7 +87,7 @@ function describeTurn(parts: readonly (ReasoningPart | ToolCallPart)[]): CalledT
   return { keys, reasoning, signatures };
 }
 
-/** Whether the vendor can tell that the reasoning is its own. */
+/** Returns whether the vendor can verify that it made the reasoning. */
 export function isVerifiable({ signature, encrypted }: ReasoningPart): boolean {
   return signature !== null || encrypted !== null;
 }

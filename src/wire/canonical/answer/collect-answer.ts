@@ -34,12 +34,12 @@ class AnswerCollector {
   add(event: AnswerEvent): void {
     switch (event.kind) {
       case "part-start":
-        this.choiceAt(event.choice).parts[event.at] = ownPart(event.part);
+        this.choiceAt(event.choice).parts[event.at] = makeGrowable(event.part);
         break;
       case "part-delta": {
         const { parts } = this.choiceAt(event.choice);
         const part = parts[event.at];
-        if (part !== undefined) parts[event.at] = growOwnPart(part, event.delta);
+        if (part !== undefined) parts[event.at] = growPartInPlace(part, event.delta);
         break;
       }
       case "logprobs":
@@ -116,18 +116,18 @@ export function growPart(part: Part, delta: PartDelta): Part {
   }
 }
 
-/** Returns a part whose lists may be changed in place by `growOwnPart`. */
-export function ownPart(part: Part): Part {
+/** Returns a part whose lists may be changed in place by `growPartInPlace`. */
+export function makeGrowable(part: Part): Part {
   return part.kind === "text" && part.citations !== undefined
     ? { ...part, citations: [...part.citations] }
     : part;
 }
 
 /**
- * Applies a delta like `growPart`, to a part from `ownPart`: its list of citations grows in place, so that each costs constant
+ * Applies a delta like `growPart`, to a part from `makeGrowable`: its list of citations grows in place, so that each costs constant
  * time.
  */
-export function growOwnPart(part: Part, delta: PartDelta): Part {
+export function growPartInPlace(part: Part, delta: PartDelta): Part {
   if (delta.kind !== "citation" || part.kind !== "text" || part.citations === undefined) {
     return growPart(part, delta);
   }
@@ -135,7 +135,7 @@ export function growOwnPart(part: Part, delta: PartDelta): Part {
   return part;
 }
 
-/** Returns the lists of log probabilities; null where there are none. */
+/** Returns a copy of the lists of log probabilities; null if there are none. */
 export function copyLogprobs(value: unknown): unknown {
   return value === null ? null : joinLogprobs(null, value);
 }

@@ -4,8 +4,8 @@ import { copyLogprobs } from "./collect-answer.ts";
 import { type CallIds, correctFinish } from "./normalise-answer.ts";
 
 /**
- * Corrects a whole answer: returns what `collectAnswer` makes of its events after the normaliser, without making the events. Its
- * choices are in the order of their indexes, each once.
+ * Corrects a whole answer. The result equals that of normalising its events and collecting them, but no events are created. Choices are in
+ * the order of their indexes, without duplicates.
  */
 export function correctAnswer({ choices, usage, serviceTier, extras }: Answer, ids: CallIds): Answer {
   const distinct = choices.length > 1 ? firstOfEachIndex(choices) : choices;

@@ -7,9 +7,9 @@ import type { AnswerReader } from "../model/format.ts";
 import type { AnswerEmitter } from "./answer-emitter.ts";
 import { DONE_MARKER, EventStream } from "./event-stream.ts";
 
-/** What a format does with the events of its streams. Its results go to the reader's `AnswerEmitter`. */
+/** Handles the events of a format's streams. Its results go to the reader's `AnswerEmitter`. */
 export interface EventHandler {
-  /** Reads one event; `name` is "" where the vendor gave none. */
+  /** Reads one event; `name` is "" if the vendor sent none. */
   readEvent(event: Fields, name: string): void;
   /** Reads `[DONE]`, which ends the stream. Formats without this function ignore it. */
   readDone?(): void;
@@ -17,7 +17,9 @@ export interface EventHandler {
   readEnd?(): void;
   /** Whether the whole answer has arrived. An incomplete event after the whole answer is then ignored. */
   isWhole?(): boolean;
-  /** Parses the data of an event, bytes as Latin-1; null where it is not what the format expects. Default: a JSON object. */
+  /**
+   * Parses the data of an event, bytes as Latin-1. Returns null if the format does not expect such data. By default, parses a JSON object.
+   */
   parse?(data: string): Fields | null;
 }
 

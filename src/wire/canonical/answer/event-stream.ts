@@ -28,7 +28,7 @@ export abstract class EventStream {
     if (!this.isDone && this.error === null) this.readEvents(this.splitter.push(piece));
   }
 
-  /** Reads the end of the stream: a last event that lacks only its blank line still counts. */
+  /** Reads the end of the stream. A last event without its blank line still counts. */
   protected readEnd(): void {
     if (!this.isDone && this.error === null) this.readEvents(this.splitter.end());
   }
@@ -56,7 +56,7 @@ export abstract class ForwardedStream extends EventStream {
   isDone = false;
   error: VendorError | null = null;
   producedBytes = 0;
-  /** What the client gets for the piece that is being read, bytes as Latin-1. */
+  /** The output for the piece that is being read, bytes as Latin-1. */
   protected readonly out: string[] = [];
 
   step(piece: string): string {
@@ -74,7 +74,7 @@ export abstract class ForwardedStream extends EventStream {
   }
 
   private takeOutput(): string {
-    // Joined at once: a string that grew by hundreds of additions takes five times as long to become bytes.
+    // Joined in one step: a string built from hundreds of additions takes five times as long to encode.
     return this.out.length > 1 ? this.out.splice(0).join("") : (this.out.pop() ?? "");
   }
 }

@@ -4,13 +4,19 @@ import type { AnswerEvent } from "../model/answer.ts";
 
 /** Checks and changes one answer before it is encoded for the client. None of its methods throws. */
 export interface AnswerFilter {
-  /** Takes the next normalised event. Returns the events to send by now; it may hold some back, and none follows a block. */
+  /**
+   * Takes the next normalised event. Returns the events that may be sent now; the filter may hold some back. After a block, no events are
+   * returned.
+   */
   step(event: AnswerEvent): readonly AnswerEvent[];
-  /** Resolves to the events that were held back until the answer is complete. Called once, after the last `step`. Null: there are none. */
+  /**
+   * Resolves to the events that are held back until the answer is complete. Called once, after the last `step`. Null if the filter holds
+   * none back.
+   */
   readonly release: (() => Promise<readonly AnswerEvent[]>) | null;
   /** Why the rest of the answer must not be sent; null while it may. */
   readonly block: Failure | null;
-  /** Returns what was found and done so far, for the client and the record. */
+  /** Returns the findings and changes so far, as warnings for the client and the record. */
   listWarnings(): readonly Warning[];
 }
 
@@ -18,8 +24,8 @@ export interface AnswerFilter {
 const STRETCH_CHARS = 64 * 1024;
 
 /**
- * Filters the events of a whole answer. Resolves to the events to send; they do not matter if the filter blocks. `pause` is awaited
- * between parts of a long answer, so that other requests are served meanwhile.
+ * Filters the events of a whole answer. Resolves to the events to send. The caller ignores them if the filter blocks the answer. `pause` is
+ * awaited between parts of a long answer, so that other requests are served meanwhile.
  */
 export async function filterEvents(
   events: Iterable<AnswerEvent>,

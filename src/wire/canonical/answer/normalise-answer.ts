@@ -6,9 +6,9 @@ import type { RelayIdentity } from "./relay.ts";
 export type CallIds = Pick<RelayIdentity, "originalIds" | "makeCallId">;
 
 /**
- * Corrects the events of a vendor of any format (docs/api/chat.md, "Tool calls"): every tool call has arguments and an id,
- * the client's own if it was mapped; duplicate calls are dropped; a choice finishes for calls if it has some; every choice finishes
- * once, after all its parts have ended.
+ * Corrects the events of a vendor of any format (docs/api/chat.md, "Tool calls"): every tool call has arguments and an id, the client's own
+ * if it was mapped; duplicate calls are dropped; a choice with calls finishes with `tool-calls`; every choice finishes once, after all its
+ * parts have ended.
  */
 export interface AnswerNormaliser {
   step(event: AnswerEvent): AnswerEvent[];
@@ -17,7 +17,7 @@ export interface AnswerNormaliser {
 }
 
 interface OpenPart {
-  /** The part's index for the client; null where it was dropped. */
+  /** The part's index for the client; null if the part was dropped. */
   readonly at: number | null;
   readonly lacksArguments: boolean;
 }

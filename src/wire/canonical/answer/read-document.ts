@@ -28,12 +28,12 @@ export function isDocumentStart(latin1: string): boolean {
 /** The beginning of a line of an event stream. No JSON document begins so. */
 const STREAM_START = /^\s*(?::|(?:data|event|id|retry):)/;
 
-/** Whether the body of an answer is an event stream, as some hosts send although they were not asked for one. */
+/** Returns whether the body of an answer is an event stream. Some hosts send one although the request was not streamed. */
 export function isEventStream(body: string): boolean {
   return STREAM_START.test(body);
 }
 
-/** Decodes the body of a whole answer: a JSON document, or an event stream that was not asked for. */
+/** Decodes the body of a whole answer: a JSON document, or an event stream that was not requested. */
 export function decodeBody(codec: Codec, body: string): AnswerDecoding {
   try {
     if (isEventStream(body)) return decodeEvents(codec.createReader(), encodeLatin1(body));
@@ -52,7 +52,7 @@ function decodeEvents(reader: AnswerReader, body: string): AnswerDecoding {
 }
 
 /**
- * Returns a reader for the JSON document of an upstream that was asked for a stream. It emits its events once all of the document
+ * Returns a reader for an upstream that sends a JSON document although a stream was requested. It emits its events when the whole document
  * has arrived.
  */
 export function createDocumentReader(codec: Codec): AnswerReader {

@@ -5,28 +5,28 @@ import type { AnswerRelay } from "./relay.ts";
 
 const LF = 10;
 const CR = 13;
-/** The part of an event that is kept for the next piece has at most this size; the relay keeps longer ones. Bytes. */
+/** Maximum size of an incomplete event that this reader keeps for the next piece. The relay keeps larger ones. Bytes. */
 const PARTIAL_BYTES = 4 * 1024;
-/** The room behind the last events of a stream, for those that the gateway adds. Bytes. */
+/** Space reserved after the last events of a stream for the events that the gateway adds. Bytes. */
 const END_ROOM = 2 * 1024;
 const NOTHING = Buffer.alloc(0);
 const LINE_FEED = Buffer.of(LF);
 
-/** Shared by all readers, because a piece is read in one go. */
+/** Shared by all readers, because reading a piece is synchronous. */
 const output = new ByteOutput();
 
 /**
- * Reads the pieces of an upstream's stream for a relay. Events that the relay knows are copied from the bytes (`copyEvent`); only
- * the others become text.
+ * Reads the pieces of an upstream's stream for a relay. Events that the relay recognizes are copied as bytes (`copyEvent`). Only the others
+ * are decoded to text.
  */
 export class RelayReader {
   /** The beginning of an event whose end has not arrived. */
   private partial: Uint8Array | null = null;
-  /** Whether the relay has read the beginning of an event, and not yet its end. */
+  /** Whether the relay has read the beginning of an event but not its end. */
   private relayHasPartial = false;
   /** Whether the last piece ended between CR and LF of a blank line, whose LF was added there. */
   private skipsLf = false;
-  /** What the last piece of the stream has become: with the room behind it, and as it was returned. */
+  /** The output of the last piece: the memory with the reserved space after it, and the part that was returned. */
   private last: { readonly memory: Buffer; readonly returned: Buffer } | null = null;
 
   constructor(private readonly relay: AnswerRelay) {}
@@ -53,7 +53,7 @@ export class RelayReader {
     return toBytes(last + relay.end());
   }
 
-  /** Returns `sent`, usually what `read` returned last, with a text behind it, bytes as Latin-1. */
+  /** Returns `sent`, usually the last result of `read`, with a text appended. `text` is bytes as Latin-1. */
   append(sent: Buffer, text: string): Buffer {
     const { last } = this;
     const length = sent.length + text.length;
@@ -95,7 +95,10 @@ export class RelayReader {
     return next;
   }
 
-  /** Keeps the beginning of an event. Returns false if the relay has to: it has an earlier part, or its lines end with a bare CR. */
+  /**
+   * Keeps the beginning of an event. Returns false if the relay must keep it, because the relay has an earlier part of it or its lines end
+   * with a bare CR.
+   */
   private keepPartial(bytes: Uint8Array, from: number): boolean {
     if (this.relayHasPartial || bytes.length - from > PARTIAL_BYTES || hasBareCr(bytes, from)) return false;
     this.partial = bytes.slice(from);

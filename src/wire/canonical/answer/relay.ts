@@ -8,13 +8,13 @@ import type { AnswerFilter } from "./filter-answer.ts";
 
 /** The properties of a generation that a relay needs. */
 export interface RelayIdentity extends AnswerIdentity {
-  /** The client's tool-call ids by the mapped ids; null where none was mapped. */
+  /** The client's tool-call ids by the mapped ids; null if none was mapped. */
   readonly originalIds: ReadonlyMap<string, string> | null;
   /** Returns a new id for a tool call that came without one. */
   readonly makeCallId: () => string;
   /** Called for a turn with content that the vendor requires in the next request. */
   readonly onTurn: (turn: CalledTurn) => void;
-  /** Whether these turns are stored, so that a client that drops a part of them loses nothing. Absent: false. */
+  /** Whether these turns are stored, so that parts which the client drops can be restored. Defaults to false. */
   readonly remembersTurns?: boolean;
   /** Filters the answer, which is then always translated. Absent or null: none. */
   readonly filter?: AnswerFilter | null;
@@ -41,8 +41,8 @@ export interface AnswerHead {
 }
 
 /**
- * Relays a streamed answer from a vendor to a client, whichever formats they speak. Texts are bytes as Latin-1. `step` and `end`
- * never throw: what cannot be read becomes `error`.
+ * Relays a streamed answer from a vendor to a client, whichever formats they speak. Texts are bytes as Latin-1. `step` and `end` never
+ * throw: a failure to read sets `error`.
  */
 export interface AnswerRelay {
   /**
@@ -55,8 +55,9 @@ export interface AnswerRelay {
   /** Reads the end of the vendor's stream; returns what to send to the client. */
   end(): string;
   /**
-   * Appends to `out` what to send for the event that begins at `from` in a piece, if it only continues a text and can be copied. Has the
-   * effect of `step` with that event. Called between events, until the stream is done or has failed. Returns where the next event begins; `from` if the event is incomplete, or for `step` to read.
+   * Copies the event that begins at `from` in a piece to `out`, if it only continues a text. The effect is that of `step` with this event.
+   * Called between events, until the stream is done or has failed. Returns where the next event begins. Returns `from` if the event is
+   * incomplete or `step` must read it.
    */
   copyEvent?(piece: Uint8Array, from: number, out: ByteOutput): number;
   /** Whether any content for a person or agent has arrived. Until then another provider may still answer. */
@@ -73,22 +74,22 @@ export interface AnswerRelay {
   /** Bytes of text so far, for estimates. */
   readonly producedBytes: number;
   /**
-   * Classifies a stream that has ended, cleanly or not: an answer that arrived completely stays complete. No call of `step`
-   * follows.
+   * Classifies a stream that has ended, cleanly or with an error. An answer that arrived completely counts as complete even after an error.
+   * `step` is not called afterwards.
    */
   classifyEnd(): RelayEnding;
   /** Returns the finish of the first choice; null before it has arrived. */
   finish(): RelayFinish | null;
-  /**
-   * Ends the answer as one that has reached its length limit; returns what to send before `encodeEnd`. No call of `step` follows.
-   */
+  /** Ends the answer as if it had reached its length limit. Returns what to send before `encodeEnd`. `step` is not called afterwards. */
   stopShort(): string;
   /**
-   * Resolves to what the filter has held back until the answer is complete. Called once, before `encodeEnd`, unless its filter blocks the
-   * answer. Absent: there is nothing.
+   * Resolves to the output that the filter has held back. Called once, before `encodeEnd`, unless the filter blocks the answer. Absent if
+   * the filter holds nothing back.
    */
   readonly release?: () => Promise<string>;
-  /** Lists what of a complete answer the client did not get and nothing else preserves. Absent: nothing. */
+  /**
+   * Lists warnings for the parts of a complete answer that the client did not get and that are not stored either. Absent if there are none.
+   */
   listWarnings?(): readonly Warning[];
   /** Returns the last events of a complete answer. */
   encodeEnd(end: AnswerEnd): string;
@@ -96,17 +97,17 @@ export interface AnswerRelay {
   encodeError(error: StreamError): string;
 }
 
-/** A whole answer that lacks only its cost, or an error. `Body` is what the client's response body is encoded as. */
+/** A whole answer without its cost, or an error. `Body` is the type of the client's response body. */
 export type WholeAnswer<Body extends string | Buffer = string> =
   | {
       readonly kind: "answer";
-      /** It finished cleanly without any content for a person or agent. */
+      /** Whether it finished cleanly without any content for a person or agent. */
       readonly isEmpty: boolean;
       readonly usage: TokenUsage | null;
       readonly producedBytes: number;
       /** Null for answers without a finish reason, such as embeddings. */
       readonly finish: RelayFinish | null;
-      /** Applies the filter. Called before `encode`, which is not called if the filter blocks the answer. Absent: there is none. */
+      /** Applies the filter. Called before `encode`, which is not called if the filter blocks the answer. Absent without a filter. */
       readonly applyFilter?: (pause: () => Promise<void>) => Promise<void>;
       /** The media type of the client's response. Absent for JSON. */
       readonly mediaType?: string;

@@ -1,11 +1,11 @@
 import type { AnswerEvent } from "../model/answer.ts";
 
 /**
- * Returns a function that takes a prefill off an answer whose vendor repeats it: the first text of each choice loses the prefix, as far as
- * it begins with it. Texts that may still become the prefix are held back.
+ * Returns a function that removes a prefill which the vendor repeats in its answer. It is removed from the beginning of each choice's first
+ * text. A text is held back while it may still turn out to be the prefix.
  */
 export function createPrefixRemover(prefix: string): (event: AnswerEvent) => readonly AnswerEvent[] {
-  /** What is left to be matched, by choice; absent before the first text. */
+  /** The state of the match by choice; absent before the first text. */
   const states = new Map<number, PrefixState>();
   return (event) => {
     if (event.kind === "part-start" && event.part.kind === "text") {
@@ -21,18 +21,21 @@ export function createPrefixRemover(prefix: string): (event: AnswerEvent) => rea
       const text = match(state, prefix, event.delta.text);
       return text === "" ? [] : [{ ...event, delta: { kind: "text", text } }];
     }
-    return event.kind === "part-end" ? [...giveBack(state, prefix, event), event] : [event];
+    return event.kind === "part-end" ? [...releaseText(state, prefix, event), event] : [event];
   };
 }
 
 interface PrefixState {
   /** The text part that may begin with the prefix. */
   readonly at: number;
-  /** Of the prefix. Empty: nothing is matched any more. */
+  /** The rest of the prefix that is still to be matched. Empty when the match is over. */
   rest: string;
 }
 
-/** Takes as much of the prefix off a piece as it has; returns the rest of the piece, with what was held back if it is no prefix. */
+/**
+ * Matches a piece against the rest of the prefix and removes the matching part. Returns the remainder of the piece, preceded by the
+ * held-back text if it was not the prefix.
+ */
 function match(state: PrefixState, prefix: string, piece: string): string {
   const { rest } = state;
   if (piece.length < rest.length && rest.startsWith(piece)) {
@@ -44,8 +47,8 @@ function match(state: PrefixState, prefix: string, piece: string): string {
   return prefix.slice(0, prefix.length - rest.length) + piece;
 }
 
-/** A text that ends within the prefix was not a repetition of it. */
-function giveBack(
+/** Releases a text that ended within the prefix, and so did not repeat it. */
+function releaseText(
   state: PrefixState,
   prefix: string,
   { choice, at }: { readonly choice: number; readonly at: number },

@@ -40,10 +40,10 @@ export class TranslatedRelay implements AnswerRelay {
   private latestUsage: TokenUsage | null = null;
   private hasEnded = false;
   private readonly filter: AnswerFilter | null;
-  /** Whether what the client's format has no place for is in the memory of turns. */
+  /** Whether content that the client's format cannot express is stored with the turns. */
   private readonly isRemembered: () => boolean;
   readonly release?: () => Promise<string>;
-  /** What to send for events that the reader had held back when the stream broke off. */
+  /** The output for events that the reader had held back when the stream broke off. */
   private heldBack = "";
 
   constructor(
@@ -131,13 +131,13 @@ export class TranslatedRelay implements AnswerRelay {
       // Each is sent even if a later one cannot be encoded.
       for (const event of this.applyFilter(events)) out.push(this.writer.step(event));
     } catch {
-      // Whatever a vendor sends, the client must get an error event and not wait forever.
+      // Errors become an error event, so that the client never waits forever.
       this.error ??= EVENT_UNREADABLE;
     }
     return out.join("");
   }
 
-  /** Returns the corrected events, up to an error or the one with which the answer becomes too large. */
+  /** Returns the corrected events, up to an error or up to the event that makes the answer too large. */
   private correct(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
     const { counter } = this;
     const corrected: AnswerEvent[] = [];
@@ -248,7 +248,7 @@ function translateWhole(given: Answer, { codec, identity, asked }: AnswerRecipie
   };
 }
 
-/** Translates as `translateWhole`, by the events that a filter reads. */
+/** Translates a whole answer through its events, which the filter reads. */
 function translateFiltered(
   given: Answer,
   { codec, identity, asked }: AnswerRecipient,

@@ -11,9 +11,9 @@ export type EmbeddingInput = TextInput;
 /** The parameters of an embeddings request that formats share. */
 export interface EmbeddingsParameters {
   readonly inputs: readonly EmbeddingInput[];
-  /** The number of dimensions; null: the model's default. */
+  /** The number of dimensions; null for the model's default. */
   readonly dimensions: number | null;
-  /** The purpose of the vectors in Cohere's terms; null where the client gave none. */
+  /** The purpose of the vectors in Cohere's terms; null if the client gave none. */
   readonly inputType: string | null;
   /** The other fields of the client's request. */
   readonly extras: Fields;

@@ -6,9 +6,9 @@ export type TextInput = string | readonly number[];
 /** The field that holds inputs, and its bounds. */
 interface InputField {
   readonly name: string;
-  /** The most inputs of one request. */
+  /** Maximum number of inputs of one request. */
   readonly most: number;
-  /** Whether a text may be empty. Absent: none may be. */
+  /** Whether a text may be empty. Defaults to false. */
   readonly mayBeEmpty?: boolean;
 }
 

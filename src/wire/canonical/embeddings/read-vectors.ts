@@ -27,8 +27,8 @@ type ListedVectors =
   | { readonly kind: "error"; readonly error: VendorError };
 
 /**
- * Reads the vectors of an answer without parsing them, because they are most of it. There must be `count` vectors, because it is
- * unknown which input a missing one belongs to.
+ * Reads the vectors of an answer without parsing them, because they are most of its bytes. Fails unless there are `count` vectors: if one
+ * is missing, it is unknown to which input.
  */
 export function listVectors(body: string, at: VectorPath, count: number): ListedVectors {
   const text = encodeLatin1(body);

@@ -3,8 +3,8 @@ import type { Part, ToolCallPart, ToolResultPart } from "../model/parts.ts";
 import type { ConversationRequest, Message } from "../model/request.ts";
 
 /**
- * Turns tool calls and results that only their own format has into plain ones, where the target speaks another format and both are
- * present. Otherwise the target's encoder would leave the call out and its result would answer nothing.
+ * Converts tool calls and results that exist only in their own format to plain ones, if the target uses another format and both call and
+ * result are present. Otherwise the target's encoder would omit the call, and the result would have no call.
  */
 export function adoptHostedCalls(request: ConversationRequest, format: FormatName): ConversationRequest {
   const calls = listIds(request.messages, (part) => hostedCallOf(part, format)?.id);
@@ -13,7 +13,10 @@ export function adoptHostedCalls(request: ConversationRequest, format: FormatNam
     part.kind === "tool-result" ? part.callId : hostedResultOf(part, format)?.callId,
   );
   const pairs = calls.intersection(results);
-  return { ...request, messages: request.messages.flatMap((message) => adopt(message, format, pairs)) };
+  return {
+    ...request,
+    messages: request.messages.flatMap((message) => adoptMessage(message, format, pairs)),
+  };
 }
 
 function listIds(
@@ -44,7 +47,7 @@ function hostedResultOf(part: Part, format: FormatName): ToolResultPart | null {
 }
 
 /** Returns the message with plain calls. Results among its parts become messages of their own. */
-function adopt(message: Message, format: FormatName, pairs: ReadonlySet<string>): Message[] {
+function adoptMessage(message: Message, format: FormatName, pairs: ReadonlySet<string>): Message[] {
   if (!message.parts.some((part) => part.kind === "native" && part.format !== format)) return [message];
   const adopted: Message[] = [];
   let parts: Part[] = [];

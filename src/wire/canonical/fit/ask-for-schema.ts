@@ -2,8 +2,8 @@ import type { Warning } from "../../conversation/warning.ts";
 import type { ConversationRequest, Message } from "../model/request.ts";
 
 /**
- * Asks for an answer by a JSON Schema in the instructions, and for JSON, for a host that has no parameter for a schema. The instruction
- * depends on the schema alone, so that the conversation begins the same in each turn.
+ * Describes the JSON Schema of the answer in the instructions, and requests JSON, for a host without a parameter for schemas. The
+ * instruction depends only on the schema, so that the conversation begins the same in each turn.
  */
 export function askForSchema(request: ConversationRequest): {
   readonly request: ConversationRequest;

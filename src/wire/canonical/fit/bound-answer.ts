@@ -1,8 +1,8 @@
 import type { ConversationRequest } from "../model/request.ts";
 
 /**
- * Returns the request with a lower limit for its answer; unchanged where its own limit is not higher. A reasoning budget that does
- * not fit below the limit is lowered with it and loses the client's spelling.
+ * Returns the request with its token limit lowered to `maxTokens`; unchanged if its limit is not higher. A reasoning budget above the limit
+ * is lowered, too, and loses the client's spelling.
  */
 export function boundAnswer(request: ConversationRequest, maxTokens: number | null): ConversationRequest {
   if (maxTokens === null || (request.maxTokens !== null && request.maxTokens <= maxTokens)) return request;

@@ -4,15 +4,15 @@ import { mapSame } from "../model/map-same.ts";
 import type { NativePart, Part, ToolResultPart } from "../model/parts.ts";
 import type { ConversationRequest, Message } from "../model/request.ts";
 
-/** A request, and warnings about what the target cannot express. */
+/** A request with warnings about content that the target cannot express. */
 interface ExpressedRequest {
   readonly request: ConversationRequest;
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Replaces native parts of other formats by their text, where they have one. A tool result never becomes empty by this. Parts
- * without a text are left to the target's encoder, which drops them with a warning.
+ * Replaces native parts of other formats with their text, if they have one. A tool result never becomes empty. Parts without a text are
+ * left to the target's encoder, which drops them with a warning.
  */
 export function expressNatives(request: ConversationRequest, format: ProviderFormat): ExpressedRequest {
   if (!request.messages.some(({ parts }) => parts.some(mayBeForeign))) return { request, warnings: NONE };
@@ -37,7 +37,7 @@ interface Context {
 
 const NONE: readonly Warning[] = [];
 
-/** Whether the part is one that only one format has, or a result with such a part. */
+/** Returns whether a part exists in only one format, or is a result with such a part. */
 function mayBeForeign(part: Part): boolean {
   return part.kind === "native" || (part.kind === "tool-result" && part.content.some(mayBeForeign));
 }
@@ -65,11 +65,11 @@ function expressResult(result: ToolResultPart, field: string, context: Context):
     });
   }
   const left = content.filter((part) => !isForeign(part, format));
-  return { ...result, content: left.length > 0 ? left : [noteLostContent(lost.map(({ type }) => type))] };
+  return { ...result, content: left.length > 0 ? left : [describeLostContent(lost.map(({ type }) => type))] };
 }
 
 /** Returns the content of a tool result whose parts cannot be sent. */
-export function noteLostContent(kinds: readonly string[]): Part {
+export function describeLostContent(kinds: readonly string[]): Part {
   const named = [...new Set(kinds)].join(", ");
   return { kind: "text", text: `The result cannot be shown to this model. It consists of: ${named}.` };
 }

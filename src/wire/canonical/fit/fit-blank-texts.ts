@@ -13,9 +13,9 @@ interface FittedBlanks {
 }
 
 /**
- * Fits texts without a word to a model that rejects them. Where other content is next to them they are left out, which loses nothing. A
- * user's turn that says nothing is kept, so that the turns around it stay apart: with a space, or with a text that says that it is empty.
- * Turns are treated for themselves, so that what was sent before stays the same.
+ * Adapts blank texts to a model that rejects them. A blank text next to other content is omitted. A user's turn without content is kept, so
+ * that the turns around it stay separate; it gets a space, or a text that says that it is empty. Each turn is treated on its own, so that
+ * earlier turns stay the same in later requests.
  * @throws GatewayError `invalid_request` if the last turn says nothing to a model that takes no spaces, or has only what the target's
  * format does not have.
  */
@@ -65,24 +65,24 @@ export function fitBlankTexts(
 
 const NO_WARNINGS: readonly Warning[] = [];
 
-/** What a user's turn without content says to models that reject it. */
+/** The text of a user's turn without content, for models that reject blank texts. */
 const EMPTY = "(empty message)";
 const NAMED_EMPTY = `The model takes no message without a text; "${EMPTY}" was sent in its place.`;
 const SAYS_NOTHING = "must not be empty: this model takes no message without a text";
 
-/** Whether a text has nothing that a model reads. A signed one carries reasoning, and is kept. */
+/** Returns whether a text is blank for the model. A signed text carries reasoning and is kept. */
 function isBlankText(part: Part, rejected: BlankTexts): boolean {
   if (part.kind !== "text" && part.kind !== "refusal") return false;
   if (part.kind === "text" && part.signature !== undefined) return false;
   return isBlank(part.text, rejected);
 }
 
-/** Whether a part is one that only another format has, without a text in its place. */
+/** Returns whether a part exists only in another format and has no text to replace it. */
 function isLost(part: Part, format: ProviderFormat): boolean {
   return part.kind === "native" && part.format !== format && part.text === undefined;
 }
 
-/** Whether a part, or a part of a result, is such a part. */
+/** Returns a function that applies a test to a part and to the parts of a result. */
 function holds(isEmpty: (part: Part) => boolean): (part: Part) => boolean {
   return (part) => isEmpty(part) || (part.kind === "tool-result" && part.content.some(isEmpty));
 }
@@ -91,14 +91,14 @@ function isUsers({ role }: Message): boolean {
   return role === "user";
 }
 
-/** Returns the index behind the messages from `at` on that are not the assistant's. */
+/** Returns the index after the run of messages from `at` on that are not the assistant's. */
 function endOfTurn(messages: readonly Message[], at: number): number {
   let end = at;
   while (end < messages.length && messages[end]?.role !== "assistant") end++;
   return end;
 }
 
-/** Returns the message without its blank texts; none if nothing is left of it. */
+/** Returns the message without its blank texts; no message if nothing is left. */
 function withoutBlanks(message: Message, isEmpty: (part: Part) => boolean): readonly Message[] {
   const kept = message.parts.filter((part) => !isEmpty(part)).map((part) => withoutInner(part, isEmpty));
   if (kept.length === 0) return [];
@@ -115,14 +115,14 @@ function withoutInner(part: Part, isEmpty: (part: Part) => boolean): Part {
   return content.length === part.content.length ? part : { ...part, content };
 }
 
-/** Moves a cache mark of blank texts at the end to the last part that is kept. */
+/** Moves the cache mark of trailing blank texts to the last part that is kept. */
 function keepMark(parts: readonly Part[], kept: readonly Part[]): readonly Part[] {
   const last = kept.at(-1) as Part;
   const mark = parts.at(-1)?.cache;
   return mark === undefined || last.cache !== undefined ? kept : kept.with(-1, { ...last, cache: mark });
 }
 
-/** Rejects a request whose last turn has content, but none that the target's format has. */
+/** Rejects a request if the target's format cannot express any content of its last turn. */
 function rejectLostTurn(
   messages: readonly Message[],
   { isNothing, format }: { readonly isNothing: (part: Part) => boolean; readonly format: ProviderFormat },

@@ -15,9 +15,9 @@ interface FittedTurns {
 }
 
 /**
- * Fits the turns of a conversation to a model that takes no system messages behind the first, no thinking without a signature, or does not
- * continue a last message of the assistant (a prefill). `formats` says what the turns of a client mean.
- * @throws GatewayError `invalid_request` for a prefill of a client to whom it means the beginning of the answer.
+ * Adapts the turns of a conversation to the limits of a model. It may accept system messages only at the start, or thinking only with a
+ * signature, or no prefill (a last message of the assistant to continue). `formats` gives the meaning of the client's turns.
+ * @throws GatewayError `invalid_request` for a prefill, if it means the beginning of the answer in the client's format.
  */
 export function fitTurns(
   request: ConversationRequest,
@@ -30,13 +30,13 @@ export function fitTurns(
       : request;
   const signed =
     model.takesUnsigned === false
-      ? leaveOutUnsigned(placed, formats)
+      ? removeUnsigned(placed, formats)
       : { request: placed, warnings: NO_WARNINGS };
   return model.takesPrefill === false ? fitPrefill(signed, formats) : signed;
 }
 
-/** Leaves out thinking that no vendor has signed, of clients whose format has signatures: a model of another vendor made it. */
-function leaveOutUnsigned(request: ConversationRequest, formats: TurnsByFormat): FittedTurns {
+/** Removes unsigned thinking, if the client's format has signatures: a model of another vendor made it. */
+function removeUnsigned(request: ConversationRequest, formats: TurnsByFormat): FittedTurns {
   const isLost = (part: Part) => isUnsigned(part, formats);
   if (!request.messages.some(({ parts }) => parts.some(isLost))) return { request, warnings: NO_WARNINGS };
   const messages = request.messages.flatMap((message): Message[] => {
@@ -99,5 +99,5 @@ function fitPrefill(fitted: FittedTurns, formats: TurnsByFormat): FittedTurns {
   };
 }
 
-/** Asks for the next answer, as clients of other APIs expect it after an answer. */
+/** The message that requests another answer after a last message of the assistant, as clients of other APIs expect. */
 const GO_ON: Message = { role: "user", parts: [{ kind: "text", text: "Continue." }] };

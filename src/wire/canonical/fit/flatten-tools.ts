@@ -23,7 +23,7 @@ interface ClientTool {
   readonly tool: "function" | "custom";
 }
 
-/** The client's tools by the names that the target got for them. */
+/** The client's tools by the names that were sent to the target. */
 export type RenamedTools = ReadonlyMap<string, ClientTool>;
 
 /** A request whose tools the target accepts, and how its answer is mapped back. */
@@ -36,11 +36,11 @@ interface FlatRequest {
 /** The properties of a target that decide how tools are flattened. */
 interface ToolTarget {
   readonly format: Pick<FormatTraits, "tools">;
-  /** The host supports tools of type `custom`, if the format has them. */
+  /** Whether the host supports tools of type `custom`, if the format has them. */
   readonly takesCustomTools: boolean;
-  /** The host supports namespaces of tools, if the format has them. Absent: it does not. */
+  /** Whether the host supports namespaces of tools, if the format has them. Defaults to false. */
   readonly takesToolNamespaces?: boolean;
-  /** The client's format is the target's too, so that names reach it as they are, as they do where the client's bytes are forwarded. */
+  /** Whether client and target use the same format. Names are then sent unchanged, as when the client's bytes are forwarded. */
   readonly isClients?: boolean;
 }
 
@@ -75,7 +75,7 @@ function isOfTool({ kind }: Part): boolean {
   return kind === "tool-call" || kind === "tool-result";
 }
 
-/** What flattening the tools of one request shares. */
+/** The state that is shared while the tools of one request are flattened. */
 interface Naming {
   readonly warnings: Warning[];
   readonly takesFreeText: boolean;
@@ -115,7 +115,7 @@ function createNaming(
   };
 }
 
-/** Adds the names with which a model may call tools, unless a tool has such a name itself. */
+/** Adds further names that a model may use to call the tools, unless another tool has that name. */
 function withPrefixes(
   renamed: ReadonlyMap<string, ClientTool>,
   tools: readonly Tool[],
@@ -162,7 +162,7 @@ function withoutNamespace(tool: FunctionTool | CustomTool): FunctionTool | Custo
   return rest;
 }
 
-/** Leaves out a namespace that holds no tool which can be flattened. */
+/** Returns null for a namespace without any tool that can be flattened. */
 function flattenNative(tool: NativeTool, field: string, naming: Naming): Tool | null {
   if (tool.isNamespace !== true || naming.takesNamespaces) return tool;
   const message =
@@ -188,7 +188,7 @@ function toFunction({ description, inputFormat, cache }: CustomTool, name: strin
   return cache === undefined ? tool : { ...tool, cache };
 }
 
-/** Adds the grammar to the description, because a function's argument cannot be bound to it. */
+/** Adds the grammar to the description, because a function's argument cannot be constrained by it. */
 function describeGrammar(description: string | null, inputFormat: Fields | null): string | null {
   const definition = inputFormat?.["definition"];
   if (typeof definition !== "string" || definition === "") return description;
@@ -212,7 +212,7 @@ function flattenPart(part: Part, naming: Naming): Part {
   const { namespace, ...call } = part;
   const home = naming.takesNamespaces && namespace !== undefined ? { namespace } : {};
   if (keepsKind) return { ...call, name, ...home };
-  // What else its format says of it belongs to a call of a free-text tool, such as the beginning of its id.
+  // The other extras apply only to calls of free-text tools, such as the beginning of the id.
   const { extras: _, ...rest } = call;
   return { ...rest, name, ...home, tool: "function", arguments: JSON.stringify({ input: part.arguments }) };
 }
@@ -265,7 +265,7 @@ function restoreCall(call: ToolCallPart, { name, namespace, tool }: ClientTool):
   return tool === "custom" && call.tool === "function" ? { ...restored, arguments: "" } : restored;
 }
 
-/** Returns the `input` of a call that stands for free text; all of the arguments if the model did not follow the schema. */
+/** Returns the free text in the `input` of a call; the whole arguments if the model did not follow the schema. */
 function readFreeText(json: string): string {
   try {
     const input = asFields(parseJson(json))?.["input"];

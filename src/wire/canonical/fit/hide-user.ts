@@ -3,7 +3,7 @@ import type { ConversationRequest } from "../model/request.ts";
 /** A user field of OpenAI's formats that the canonical model does not have. */
 const IDENTIFIER = "safety_identifier";
 
-/** Returns the request with its user replaced by a hash; unchanged where it names none. */
+/** Returns the request with its user replaced by a hash; unchanged if it names none. */
 export function hideUser(
   request: ConversationRequest,
   hashUser: (user: string) => string,

@@ -4,8 +4,8 @@ import { asFields, asList, type Fields, type MutableFields, setField } from "../
 const LISTS = ["messages", "input", "tools"] as const;
 
 /**
- * Returns a body that was encoded in the client's own format, with the client's order of members in what is equal to what the client
- * sent. In another turn the client's bytes may be forwarded, and what is sent of a conversation stays the same from turn to turn.
+ * Returns a body that was encoded in the client's format, with members in the client's order wherever the values are equal. In another turn
+ * the client's bytes may be forwarded; the conversation must be sent the same way in each turn.
  */
 export function keepOrder(body: Fields, sent: Fields): Fields {
   const kept: MutableFields = {};
@@ -17,7 +17,7 @@ export function keepOrder(body: Fields, sent: Fields): Fields {
   return { ...body, ...kept };
 }
 
-/** Equal elements are taken in their order, so that what comes later changes nothing. */
+/** Keeps the order in the elements of a list. Equal elements are matched in order, so that later elements do not affect earlier ones. */
 function keepList(list: readonly unknown[], given: readonly unknown[]): readonly unknown[] {
   const queues = new Map<string, unknown[]>();
   for (const one of given.toReversed()) {
@@ -42,7 +42,7 @@ function arrange(value: unknown, like: unknown): unknown {
   return arranged;
 }
 
-/** Prints a value without cache marks, which are changed on their own. */
+/** Prints a value with sorted members and without cache marks, which change independently. */
 function printSorted(value: unknown): string {
   return JSON.stringify(sortMembers(value));
 }

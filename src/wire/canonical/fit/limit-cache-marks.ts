@@ -6,8 +6,9 @@ import type { CacheMark, Part } from "../model/parts.ts";
 import type { ConversationRequest, Tool } from "../model/request.ts";
 
 /**
- * Leaves out the cache marks of a request that are too many: the last mark of tools and instructions stays, which is the longest part that
- * other conversations share, and the latest others. A mark for five minutes is followed by none for an hour, which vendors reject.
+ * Removes cache marks beyond the maximum. Keeps the last mark of tools and instructions, which covers the longest part that other
+ * conversations share, and the latest other marks. After a mark for five minutes, shortens marks for an hour, because vendors reject that
+ * order.
  */
 export function limitCacheMarks(
   request: ConversationRequest,
@@ -96,7 +97,10 @@ function applyChanges(
   };
 }
 
-/** Whether the bytes may have more cache marks than a request may, or lifetimes that may not follow each other. Texts that name the field count as well. */
+/**
+ * Returns whether the bytes may contain too many cache marks, or lifetimes in an order that vendors reject. May return true because of a
+ * text that contains the field's name.
+ */
 export function hasManyMarks(bytes: Buffer): boolean {
   let count = 0;
   for (

@@ -6,9 +6,8 @@ import type { ConversationRequest, Message } from "../model/request.ts";
 type TargetFormat = Pick<FormatTraits, "name" | "contents">;
 
 /**
- * Returns warnings for what a request holds and `format` cannot express, independently of its encoder: extras of another format,
- * names of participants and files, the detail of images, and reasoning in contents. Each kind is reported once, at its first
- * position.
+ * Returns warnings for content that `format` cannot express, independently of its encoder: extras of another format, names of participants
+ * and files, the detail of images, and reasoning in contents. Each kind is reported once, at its first position.
  */
 export function listLostFields(request: ConversationRequest, format: TargetFormat): Warning[] {
   const lost = new LostFields(format);

@@ -5,7 +5,7 @@ import type { ConversationRequest, Message, Tool } from "../model/request.ts";
 
 const MARK: CacheMark = { ttl: null };
 
-/** Marks a request for the vendor's cache, in the formats that have marks. The request has none. `marking` null: nothing is marked. */
+/** Marks a request without marks for the vendor's cache, in the formats that have marks. Marks nothing if `marking` is null. */
 export function markCaches(
   request: ConversationRequest,
   { cacheMarks }: Pick<FormatTraits, "cacheMarks">,
@@ -41,7 +41,7 @@ function markBlock(message: Message, block: number): Message {
   return { ...message, parts: message.parts.with(block, { ...(message.parts[block] as Part), cache: MARK }) };
 }
 
-/** Tools that are loaded later are no part of the beginning of the prompt, and cannot be marked. */
+/** Returns whether a tool may be marked. Tools that are loaded later are not in the prefix of the prompt. */
 function mayMarkTool(tool: Tool): boolean {
   return tool.kind !== "native" && tool.extras?.fields["defer_loading"] !== true;
 }

@@ -8,7 +8,7 @@ type TargetFormat = Pick<FormatTraits, "name" | "contents">;
 /** The text before images of an earlier answer in a user message. */
 const NOTE: Part = { kind: "text", text: "Images from the assistant's answer above:" };
 
-/** A conversation whose assistant messages hold only what the target accepts. */
+/** A conversation whose assistant messages contain only parts that the target accepts. */
 interface PlacedImages {
   readonly request: ConversationRequest;
   readonly warnings: readonly Warning[];

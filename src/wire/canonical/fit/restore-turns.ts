@@ -3,7 +3,7 @@ import { mapSame } from "../model/map-same.ts";
 import type { Part, ReasoningPart, Signature } from "../model/parts.ts";
 import type { ConversationRequest, Message } from "../model/request.ts";
 
-/** What is restored in one turn of the model. */
+/** The parts to restore in one turn of the model. */
 export interface RestoredTurn {
   /** The id of the turn's first call; null for a turn of texts. */
   readonly callId: string | null;
@@ -15,8 +15,8 @@ export interface RestoredTurn {
 }
 
 /**
- * Restores what the client dropped from earlier turns, without replacing anything that it sent: its own signatures stay, and so does
- * reasoning that is not a part of what is restored. `turns` are those of the conversation with calls or texts, the last one first.
+ * Restores parts that the client dropped from earlier turns. Never replaces what the client sent: its signatures stay, and so does
+ * reasoning that differs from the stored one. `turns` are the turns of the conversation with calls or texts, the last one first.
  */
 export function restoreTurns(
   request: ConversationRequest,
@@ -29,7 +29,7 @@ export function restoreTurns(
     const message = messages[at] as Message;
     if (!isTurn(message)) continue;
     const turn = turns[next++] as RestoredTurn | EmptyTurn;
-    // The request has turns that were not read from the client's bytes: nothing certain is known of the ones before.
+    // The request has turns that were not read from the client's bytes, so earlier turns cannot be matched reliably.
     if (turn.callId !== callOf(message)) break;
     if (isRestored(turn)) messages[at] = restoreMessage(message, turn);
   }
@@ -47,12 +47,12 @@ function isTurn({ role, parts }: Message): boolean {
   return role === "assistant" && parts.some(isOfTurn);
 }
 
-/** Whether a part makes a message a turn that is looked up. */
+/** Returns whether a message with this part is a turn that is looked up. */
 function isOfTurn(part: Part): boolean {
   return part.kind === "tool-call" ? part.id !== "" : part.kind === "text" && part.text !== "";
 }
 
-/** Returns the first call of a message with an id; null where it has none. */
+/** Returns the first call of a message with an id; null if it has none. */
 function callOf({ parts }: Message): string | null {
   for (const part of parts) if (part.kind === "tool-call" && part.id !== "") return part.id;
   return null;
@@ -74,7 +74,7 @@ function withSignature(part: Part, signature: Signature | undefined): Part {
   return { ...part, signature } as Part;
 }
 
-/** Whether the client dropped some of the reasoning, and nothing that it sent is other than that. */
+/** Returns whether the client dropped some of the reasoning and changed none of the rest. */
 function isMissing(sent: readonly ReasoningPart[], made: readonly ReasoningPart[]): boolean {
   const known = new Set(sent.map(contentKeyOf));
   if (made.every((part) => known.has(contentKeyOf(part)))) return false;

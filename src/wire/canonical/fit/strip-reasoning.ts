@@ -2,9 +2,9 @@ import type { Part } from "../model/parts.ts";
 import type { ConversationRequest, Message, ReasoningParameters } from "../model/request.ts";
 
 /**
- * Removes the reasoning of earlier turns and the vendors' signatures, for a vendor that would reject those of another. Messages
- * that held only reasoning are dropped. The spelling of the reasoning parameters is dropped as well, because it may be invalid for
- * the remaining conversation. `keepsContent`: reasoning within contents is kept.
+ * Removes the reasoning of earlier turns and the vendors' signatures, for a vendor that would reject those of another. Messages that held
+ * only reasoning are dropped. The spelling of the reasoning parameters is dropped as well, because it may be invalid for the remaining
+ * conversation. If `keepsContent` is set, reasoning within contents is kept.
  */
 export function stripReasoning(request: ConversationRequest, keepsContent = false): ConversationRequest {
   return {

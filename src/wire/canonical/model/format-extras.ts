@@ -11,7 +11,7 @@ interface HasExtras {
 interface FormatExtras {
   /** Returns the extras as a member to spread; nothing where there are neither fields nor spellings. */
   keepExtras(fields: Fields, spelling?: Fields): HasExtras;
-  /** Returns a copy of the thing with extras, or the thing itself where there is nothing to keep. */
+  /** Returns a copy of the thing with extras, or the thing itself if there is nothing to keep. */
   withExtras<T extends HasExtras>(thing: T, fields: Fields, spelling?: Fields): T;
   /** Whether this format wrote the thing's extras. */
   isOwn(thing: HasExtras): boolean;

@@ -11,11 +11,11 @@ import type { ConversationRequest } from "./request.ts";
 export interface ModelTarget {
   /** The model's name at the provider. */
   readonly name: string;
-  /** The maximum number of output tokens; null where unknown. Formats that require a limit use it where the client gave none. */
+  /** The maximum number of output tokens; null if unknown. Formats that require a limit use it where the client gave none. */
   readonly maxOutputTokens: number | null;
   /** False: the model does not accept images. */
   readonly takesImages?: boolean;
-  /** How reasoning is controlled; null where the model does not reason or this is unknown. */
+  /** How reasoning is controlled; null if the model does not reason or this is unknown. */
   readonly reasoning: {
     readonly efforts?: readonly string[];
     readonly budgetTokens?: { readonly min?: number; readonly max?: number };
@@ -81,7 +81,7 @@ export interface AnswerReader {
   /** The vendor signs texts and wants the signatures back. */
   readonly signsTexts?: true;
   /**
-   * Returns the usage so far, for vendors that update their counters more often than they are emitted as events; null where there
+   * Returns the usage so far, for vendors that update their counters more often than they are emitted as events; null if there
    * is none yet. Called at the end of a stream and while usage is metered.
    */
   countSoFar?(): TokenUsage | null;
@@ -99,7 +99,7 @@ export interface UpstreamCodec {
   createReader(): AnswerReader;
   /** Fits an encoded body to a host whose messages differ from those of the format's vendor. Absent: hosts do not differ. */
   fitBody?(body: Fields, host: ChatTraits): { readonly body: Fields; readonly warnings: readonly Warning[] };
-  /** Returns the text of a body that its answer repeats; null where there is none. Absent: hosts repeat nothing. */
+  /** Returns the text of a body that its answer repeats; null if there is none. Absent: hosts repeat nothing. */
   prefillOf?(body: Fields, host: ChatTraits): string | null;
 }
 

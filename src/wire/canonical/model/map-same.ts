@@ -10,8 +10,8 @@ export function mapSame<T>(list: readonly T[], change: (item: T, index: number) 
 }
 
 /**
- * Maps the rest of a list whose element at `index` is the first that changed. Not in `mapSame`, where a closure over the index would cost an
- * object for each element of each list.
+ * Maps the rest of a list whose element at `index` is the first that changed. A separate function, because in `mapSame` the closure over
+ * the index would allocate an object for each element.
  */
 function mapFrom<T>(
   list: readonly T[],

@@ -1,8 +1,7 @@
 import { tryParseFields } from "../../../base/json/fields.ts";
 
 /**
- * Returns a function call's arguments as the JSON of an object, which many hosts require: unchanged if they are, else wrapped by
- * `wrapArguments`.
+ * Returns a function call's arguments as the JSON of an object, which many hosts require. Other arguments are wrapped by `wrapArguments`.
  */
 export function objectArguments(args: string): string {
   return tryParseFields(args) === null ? wrapArguments(args) : args;

@@ -22,11 +22,11 @@ interface PartBase {
 export interface CacheMark {
   /** The time to live; null: the vendor's default. */
   readonly ttl: "5m" | "1h" | null;
-  /** It is a `prompt_cache_breakpoint` of OpenAI's formats. */
+  /** True for a `prompt_cache_breakpoint` of OpenAI's formats. */
   readonly isBreakpoint?: true;
 }
 
-/** Reads `cache_control`; undefined where there is none. */
+/** Reads `cache_control`; undefined if there is none. */
 export function readCacheMark(raw: unknown): CacheMark | undefined {
   const mark = asFields(raw);
   if (mark === null) return undefined;
@@ -34,7 +34,7 @@ export function readCacheMark(raw: unknown): CacheMark | undefined {
   return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
 }
 
-/** Reads `prompt_cache_breakpoint` of OpenAI's formats; undefined where there is none. */
+/** Reads `prompt_cache_breakpoint` of OpenAI's formats; undefined if there is none. */
 export function readBreakpoint(raw: unknown): CacheMark | undefined {
   return asFields(raw) === null ? undefined : { ttl: null, isBreakpoint: true };
 }
@@ -101,7 +101,7 @@ type FileStore = "openai" | "anthropic" | "google";
  */
 export interface ReasoningPart extends PartBase {
   readonly kind: "reasoning";
-  /** The readable text; "" where there is none. */
+  /** The readable text; "" if there is none. */
   readonly text: string;
   /** The text is a summary of the reasoning. */
   readonly isSummary: boolean;
@@ -111,7 +111,7 @@ export interface ReasoningPart extends PartBase {
   readonly encrypted: string | null;
   /** The vendor's id of the group that the part belongs to. */
   readonly id: string | null;
-  /** Whose signature or encryption it is (`REASONING_ORIGINS`); null where it has neither or the origin is unknown. */
+  /** Whose signature or encryption it is (`REASONING_ORIGINS`); null if it has neither or the origin is unknown. */
   readonly origin: string | null;
   /** The client sent it within the content of its message, as Mistral's `thinking` parts. */
   readonly isContent?: true;
@@ -200,7 +200,7 @@ export interface Citation {
   readonly title: string | null;
   /** The cited text. */
   readonly text: string | null;
-  /** Position in the answer's text in UTF-16 units; null where the vendor gives none. */
+  /** Position in the answer's text in UTF-16 units; null if the vendor gives none. */
   readonly start: number | null;
   readonly end: number | null;
   readonly extras?: Extras;

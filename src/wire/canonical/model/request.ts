@@ -56,7 +56,7 @@ export interface FunctionTool {
   readonly kind: "function";
   readonly name: string;
   readonly description: string | null;
-  /** A JSON Schema; null where the client sent none, which means no arguments. */
+  /** A JSON Schema; null if the client sent none, which means no arguments. */
   readonly parameters: Fields | null;
   readonly strict: boolean | null;
   /** The namespace of the tool, as in Responses. */

@@ -143,8 +143,8 @@ export class MessagesWriter {
       const role = roles[at];
       // Translation marks an instruction after other messages, and warns the client.
       if (isInstruction(role)) return false;
-      const begins = at === first || sideOf(roles[at - 1]) !== sideOf(role);
-      const ends = at + 1 === messages.length || sideOf(roles[at + 1]) !== sideOf(role);
+      const begins = at === first || findSide(roles[at - 1]) !== findSide(role);
+      const ends = at + 1 === messages.length || findSide(roles[at + 1]) !== findSide(role);
       if (begins) {
         if (at > first) print(",");
         print(role === "assistant" ? '{"role":"assistant","content":' : '{"role":"user","content":');
@@ -360,7 +360,7 @@ function isInstruction(role: ChatRole | undefined): boolean {
 }
 
 /** The role that a message has in Anthropic's API. */
-function sideOf(role: ChatRole | undefined): "user" | "assistant" {
+function findSide(role: ChatRole | undefined): "user" | "assistant" {
   return role === "assistant" ? "assistant" : "user";
 }
 

@@ -30,12 +30,12 @@ interface ScannedBody {
   readonly prompt?: { readonly mayHaveMedia: boolean };
 }
 
-/** What decides how a request is fitted to its endpoint's profile. */
+/** The properties of an endpoint that decide how a request is fitted to it. */
 interface ProfileTarget {
   readonly format: ProviderFormat;
-  /** What the endpoint takes of the parameters; absent or null: everything. */
+  /** The endpoint's rules for parameters; absent or null if it accepts all of them. */
   readonly takes?: ParameterRules | null;
-  /** What may be sent because its cost is known; absent or null: everything. */
+  /** The parts of a request that may be sent because their cost is known; absent or null for all. */
   readonly profile?: RequestProfile | null;
   /** Fields that the provider rejects, which are left out and warned of elsewhere. */
   readonly refusedFields: ReadonlySet<string>;

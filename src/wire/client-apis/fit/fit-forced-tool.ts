@@ -20,7 +20,7 @@ function isForced(choice: ToolChoice | null): boolean {
   return choice?.kind === "required" || choice?.kind === "tool";
 }
 
-/** Fits a request that forces a call to what the model takes. A forced call takes precedence over reasoning, as at Anthropic. */
+/** Adapts a request that forces a tool call to its model. A forced call takes precedence over reasoning, as in Anthropic's API. */
 export function fitForcedTool(
   request: ConversationRequest,
   forcedTools: ModelTarget["forcedTools"],

@@ -15,7 +15,7 @@ function containersOf(format: ProviderFormat): readonly ParameterContainer[] {
   return FORMAT_TRAITS[format].parameters.containers;
 }
 
-/** Returns the chat API's name of a parameter that a format has under another name; null where both are the same. */
+/** Returns the chat API's name of a parameter that a format has under another name; null if both are the same. */
 export function chatNameOf(format: ProviderFormat, field: string): string | null {
   for (const { names } of containersOf(format)) if (Object.hasOwn(names, field)) return names[field] ?? null;
   return null;
@@ -27,13 +27,13 @@ interface ScannedBody {
   readonly root: JsonNode;
 }
 
-/** What of a scanned body's members is left out, and which get another value. */
+/** The members of a scanned body that are omitted, and those that get another value. */
 export interface FittedMembers extends Pick<ParameterReview, "warnings"> {
   readonly removed: ReadonlySet<string>;
   readonly replaced: ReadonlyMap<string, unknown>;
 }
 
-/** Nothing of a body is left out or replaced. */
+/** The usual result: no member is omitted or replaced. */
 export const ALL_FITS: FittedMembers = { removed: new Set(), replaced: new Map(), warnings: [] };
 
 /** Reviews the parameters of a scanned body that is forwarded. Of the formats of clients, which have them in the body itself. */

@@ -39,7 +39,7 @@ const LEARNABLE: ReadonlyMap<string, ParameterRule> = new Map([
   ["safety_identifier", REFUSED],
 ]);
 
-/** What a vendor's names of fields are understood by. */
+/** The properties of a target that translate a vendor's field names. */
 type NamingTarget = Pick<ProviderTarget, "format" | "renames">;
 
 const NONE: ReadonlySet<string> = new Set();

@@ -44,7 +44,7 @@ interface Leaf {
   readonly start: number;
   readonly end: number;
   readonly container: Container | null;
-  /** Returns what to write in its place. */
+  /** Encodes a text that replaces it. */
   readonly write: (text: string) => string;
 }
 
@@ -85,7 +85,7 @@ export class BodyTexts {
   }
 }
 
-/** Splices of which none overlap: what was read in two ways is replaced by the first. */
+/** A list of splices without overlaps. If a text was read in two ways, the first replacement counts. */
 class SpliceList {
   readonly list: Splice[] = [];
   private readonly starts = new Set<number>();
@@ -170,7 +170,7 @@ export function readDataTexts(json: string): BodyTexts | null {
   }
 }
 
-/** What is known of an object that is being read. */
+/** The state of an object that is being read. */
 interface ObjectFrame {
   /** Its `type` and `media_type`; "" if it has none. */
   type: string;
@@ -205,7 +205,7 @@ class TextFinder {
     else this.value("free", "", null);
   }
 
-  /** Reads data of which every string is text. */
+  /** Reads data in which every string is a text. */
   data(): void {
     this.value("free", "", null);
   }

@@ -4,7 +4,7 @@ import { type AnswerFilter, filterEvents } from "../../canonical/answer/filter-a
 import type { AnswerEvent } from "../../canonical/model/answer.ts";
 import { type BodyTexts, readAnswerTexts } from "./body-texts.ts";
 
-/** A filter, and what is awaited between parts of a long text. */
+/** A filter, and the pause between parts of a long text. */
 export interface Filtering {
   readonly filter: AnswerFilter;
   readonly pause: () => Promise<void>;
@@ -56,7 +56,7 @@ function listPlaces(document: Buffer, { texts }: BodyTexts, changed: Map<number,
 
 async function filterPlaces(places: readonly Place[], { filter, pause }: Filtering): Promise<void> {
   let pieces = 0;
-  // The pieces of one text are the parts of the first choice; every other text is a choice of its own.
+  // The pieces of one text are the parts of the first choice. Every other text is a separate choice.
   const addresses = places.map(({ continues }, at) =>
     continues ? { choice: 0, at: pieces++ } : { choice: at + 1, at: 0 },
   );

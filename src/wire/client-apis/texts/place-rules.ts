@@ -8,8 +8,8 @@ import { API_WORDS, ENUM_MEMBERS } from "./api-words.ts";
 export type Mode = "api" | "schema" | "free" | null;
 
 /**
- * Members of a body that providers do not get as they are: what addresses the gateway, the model, whose name is replaced, and users, of
- * whom providers get hashes.
+ * Members of a body that providers do not receive unchanged: fields that address the gateway, the model, whose name is replaced, and users,
+ * which are replaced by hashes.
  */
 const UNSENT_ROOTS: ReadonlySet<string> = new Set([
   ...["model", "models", "preset", "provider", "session_id", "tags", "usage", "user", "safety_identifier"],
@@ -136,10 +136,10 @@ export function isNumberText(mode: Mode, name: string): boolean {
   return mode === "free" || (mode !== null && !API_WORDS.has(name));
 }
 
-/** What a string of the API is. `data`: media in base64. `opaque`: what only its vendor reads. */
+/** The kind of a string in the API. `data`: media in base64. `opaque`: readable only by its vendor. */
 type StringKind = "text" | "word" | "id" | "data" | "opaque";
 
-/** Returns what a string is by the name of its member; its value must still have that form. */
+/** Returns the kind of a string by the name of its member. The caller must check that the value has that form. */
 export function kindOf(name: string): StringKind {
   return KINDS.get(name) ?? (name.endsWith("_id") && API_WORDS.has(name) ? "id" : "text");
 }

@@ -6,7 +6,7 @@ import {
 } from "../../canonical/embeddings/embeddings.ts";
 import type { EncodedRequest } from "../../canonical/model/format.ts";
 
-/** The most texts that one call takes. */
+/** Maximum number of texts in one call. */
 const MAX_TEXTS = 96;
 
 /** The input type that Cohere demands if the client sends none: text to be searched. */

@@ -2,7 +2,7 @@ import { rejectField } from "../../../base/failures/errors.ts";
 import { asFields, asList, type Fields } from "../../../base/json/fields.ts";
 import { isWord, type JsonNode, tryParseNode } from "../../../base/json/scan.ts";
 
-/** What a `tool_choice` requires of the tools of its request. */
+/** The tools that a `tool_choice` requires in its request. */
 export interface WantedTools {
   /** At least one tool. */
   readonly any?: true;
@@ -23,7 +23,7 @@ export interface OfferedTool {
 /** The tools that a request offers. */
 interface OfferedTools {
   readonly tools: readonly OfferedTool[];
-  /** The model may call further tools, whose names the request does not have: those of a server, or that a search has found. */
+  /** Whether the model may call tools that the request does not name: tools of a server, or tools that a search has found. */
   readonly hasMore: boolean;
 }
 
@@ -71,7 +71,7 @@ export function checkWantedTools(wanted: WantedTools, { tools, hasMore }: Offere
     rejectField("tool_choice", `requires the tool "${shorten(missing)}", which is not among tools`);
 }
 
-/** A choice may name a type without the version that the tool has, or a version of it. */
+/** Returns whether a tool has the wanted type. The choice may omit the version of the tool's type, or add one. */
 function isOfType({ type = "function" }: OfferedTool, wanted: string): boolean {
   return type.startsWith(wanted) || wanted.startsWith(type);
 }

@@ -6,11 +6,11 @@ export interface Call {
   readonly message: number;
   /** Index in its message's list; -1 for a hosted call. */
   readonly from: number;
-  /** The client's id; "" where it has none. */
+  /** The client's id; "" if it has none. */
   readonly id: string;
-  /** The index of the message that answers it; null while there is none. */
+  /** The index of the message that answers it; null until one is found. */
   result: number | null;
-  /** It duplicates another call, and has no result of its own, or the same one. */
+  /** Whether it duplicates another call and has no separate result, or an equal one. */
   isDuplicate: boolean;
   /** The id to send; known after the turns have been determined. */
   sentId: string;
@@ -22,7 +22,7 @@ export interface Matches {
   readonly calls: readonly Call[];
   /** The calls by the index of the result that answers them. Results that are absent here answer no call. */
   readonly answers: ReadonlyMap<number, Call>;
-  /** The first result without an id that does not match exactly one call; null where there is none. */
+  /** The first result without an id that does not match exactly one call; null if there is none. */
   readonly unclear: UnclearResult | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What tool-call repair needs to know of a conversation in any format. Each client API derives it from its own form and applies the
- * result to it, so that texts, images and other fields are never touched. Ids may be parts of the request's text (`stringViewOf`).
+ * The outline of a conversation that tool-call repair works on, in any format. Each client API derives it from its own form and applies the
+ * result to that form, so that texts, images and other fields are never changed. Ids may be parts of the request's text (`stringViewOf`).
  */
 export type OutlineMessage = OutlineAssistant | OutlineResult | { readonly kind: "other" };
 
@@ -20,7 +20,10 @@ export interface OutlineResult {
   readonly callId: string;
   /** The client's name of the id field; set if the id is empty or missing. */
   readonly field?: string;
-  /** Returns its content as it came. Only used if two equal calls of a turn have results. Absent: it differs from all others. */
+  /**
+   * Returns its content as received. Used only if two equal calls of a turn have results. If absent, the result counts as different from
+   * all others.
+   */
   describeResult?(): string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Messages with which hosts say that they do not have something of a model at all, whatever a request says of it: tools, formats of
- * answers, or pictures. Another host of the model may have it.
+ * Messages of hosts that lack a feature of a model for every request: tools, formats of answers, or images. Another host of the model may
+ * have it.
  */
 const WORDINGS: readonly RegExp[] = [
   // DeepSeek. github.com/BerriAI/litellm/issues/42245 (2026)
@@ -27,7 +27,7 @@ const WORDINGS: readonly RegExp[] = [
   /is not a vision model/i,
 ];
 
-/** Whether a vendor rejected a request because this host has not what it needs of the model. `message` is truncated. */
+/** Returns whether a vendor rejected a request because this host lacks a feature of the model. `message` is truncated. */
 export function lacksFeature(message: string): boolean {
   return WORDINGS.some((wording) => wording.test(message));
 }

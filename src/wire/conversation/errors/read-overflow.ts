@@ -1,5 +1,5 @@
 /**
- * A vendor's report that a request exceeds a context window. In tokens; null where the vendor does not name the number.
+ * A vendor's report that a request exceeds a context window. In tokens; null if the vendor does not name the number.
  */
 export interface Overflow {
   readonly limit: number | null;
@@ -90,7 +90,7 @@ const LEAST_ROOM = 16;
 
 /**
  * Returns the tokens that are left for the answer to a prompt that fits the context window; null if the prompt does not fit, or if it is
- * unknown whether it does. `maxTokens` is the bound of the answer that was sent; null where it is unknown. `aboutTokens` is an estimate of the
+ * unknown whether it does. `maxTokens` is the bound of the answer that was sent; null if it is unknown. `aboutTokens` is an estimate of the
  * prompt, for vendors that count it only in part.
  */
 export function roomForAnswer(

@@ -6,7 +6,7 @@ const DURATION = /^(\d+(?:\.\d+)?)s$/;
 const WAIT =
   /(?:retry|try again) (?:in|after) (?:(?<hours>\d+)h)?(?:(?<minutes>\d+)m(?!s))?(?:(?<amount>\d+(?:\.\d+)?) ?(?<unit>ms|s)\w*)?/i;
 
-/** Returns the wait that an error names in a detail or its message, in seconds; null where it names none. */
+/** Returns the wait that an error names in a detail or its message, in seconds; null if it names none. */
 export function readRetryAfter(error: Fields, message: string): number | null {
   return readRetryInfo(error["details"]) ?? readWait(message);
 }

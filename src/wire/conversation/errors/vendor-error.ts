@@ -13,11 +13,11 @@ export interface VendorError {
   /** The vendor's message, truncated. */
   readonly message: string;
   readonly meaning: VendorErrorMeaning;
-  /** The vendor's error code, such as `tool_use_failed`; null where it has none or a number. */
+  /** The vendor's error code, such as `tool_use_failed`; null if it has none or a number. */
   readonly code: string | null;
-  /** Output of the model that the vendor could not parse as a tool call, truncated; null where the vendor sends none. */
+  /** Output of the model that the vendor could not parse as a tool call, truncated; null if the vendor sends none. */
   readonly failedGeneration: string | null;
-  /** Tokens, for `context_overflow`; null where the vendor does not name them. */
+  /** Tokens, for `context_overflow`; null if the vendor does not name them. */
   readonly contextLimit: number | null;
   readonly contextRequested: number | null;
   /** All that the vendor says of a context window that is exceeded; null for other errors. */
@@ -42,14 +42,14 @@ type VendorErrorMeaning =
   | "overloaded"
   | "failed";
 
-/** Returns the error in a body with status 200 or in an event of a stream; null where there is none. */
+/** Returns the error in a body with status 200 or in an event of a stream; null if there is none. */
 export function findVendorError(body: Fields): VendorError | null {
   const hasError = body["error"] !== undefined && body["error"] !== null && body["error"] !== false;
   const isError = body["object"] === "error" || body["type"] === "error";
   return hasError || isError ? readVendorError(200, body) : null;
 }
 
-/** Returns the error in an event of a stream; null where there is none. An event with the name `error` always is one. */
+/** Returns the error in an event of a stream; null if there is none. An event with the name `error` always is one. */
 export function findEventError(event: Fields, name: string): VendorError | null {
   return findVendorError(event) ?? (name === "error" ? readVendorError(200, event) : null);
 }

@@ -6,7 +6,7 @@ import {
 } from "../../canonical/embeddings/embeddings.ts";
 import type { EncodedRequest } from "../../canonical/model/format.ts";
 
-/** The most texts that one call of `batchEmbedContents` takes. */
+/** Maximum number of texts in one call of `batchEmbedContents`. */
 const MAX_TEXTS = 100;
 
 /** Gemini's task types by input type. */

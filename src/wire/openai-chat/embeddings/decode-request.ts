@@ -14,7 +14,7 @@ import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
 /** The encoding of vectors: arrays of numbers, or base64 of 32-bit floats. */
 export type VectorEncoding = "float" | "base64";
 
-/** An embeddings request that was scanned and checked. Its bytes are unchanged; the nodes say where its values stand. */
+/** An embeddings request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface EmbeddingsRequest extends RoutingParameters {
   readonly bytes: Buffer;
   /** The same bytes as a Latin-1 string. */
@@ -27,7 +27,7 @@ export interface EmbeddingsRequest extends RoutingParameters {
   readonly promptTextBytes: number;
   /** Bytes of the longest input; each input must fit the model. */
   readonly longestBytes: number;
-  /** Its characters. */
+  /** The characters of the longest input. */
   readonly longestChars: number;
 }
 

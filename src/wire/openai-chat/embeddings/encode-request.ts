@@ -18,7 +18,7 @@ export interface EmbeddingsTarget {
   readonly model: string;
   /** Fields that the provider names differently, as pairs of client name and provider name. */
   readonly renames: readonly (readonly [string, string])[];
-  /** The only fields that the provider accepts; null where it ignores unknown ones. */
+  /** The only fields that the provider accepts; null if it ignores unknown ones. */
   readonly knownFields: ReadonlySet<string> | null;
   /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
@@ -26,7 +26,7 @@ export interface EmbeddingsTarget {
   readonly storingFields: ReadonlySet<string>;
   /** Returns the hash that the provider gets in place of the client's user. */
   readonly hashUser: (user: string) => string;
-  /** What may cost more than there are prices for; absent: nothing. */
+  /** The parts that may cost more than the prices cover; absent if there are none. */
   readonly leftOut?: LeftOut;
 }
 

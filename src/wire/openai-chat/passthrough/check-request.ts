@@ -62,11 +62,11 @@ export function checkChatRequest(text: string, root: ChatBody): ChatMessages {
   return checker;
 }
 
-/** What the messages of a request have: all of it is found in the one pass that checks them. */
+/** The contents of a request's messages, collected in the pass that checks them. */
 export interface ChatMessages extends MessageFacts {
   /** A message has the role `tool`. */
   readonly hasResults: boolean;
-  /** It is certain that each call has its result where all hosts expect it (`AnsweredCalls`). So it is if there are no calls. */
+  /** Whether each call certainly has its result where all hosts expect it (`AnsweredCalls`). True if there are no calls. */
   readonly areInOrder: boolean;
   /** The texts in contents, and arguments. */
   readonly texts: readonly JsonNode[];
@@ -159,7 +159,7 @@ function checkToolChoice(text: string, node: NodeIn<ChatBody, "tool_choice">, fi
   if (type !== ALLOWED_TOOLS) checkToolType(type, CHAT_TOOL_TYPES, `${field}.type`);
 }
 
-/** Checks that the tools are there which `tool_choice` requires. Read only where it requires any. */
+/** Checks that the request has the tools that `tool_choice` requires. The tools are read only if it requires any. */
 function checkChosenTools(text: string, root: ChatBody): void {
   const { tool_choice: choice, tools: offered } = root.fields;
   const wanted = choice === undefined ? null : readWantedTools(text, choice, SPELLING);
@@ -201,7 +201,7 @@ function checkResponseFormat(text: string, node: NodeIn<ChatBody, "response_form
   checkSchemaValues(text, node, field);
 }
 
-/** Checks the messages, counts their parts, calls and reasoning, and collects what is asked for later. */
+/** Checks the messages, counts their parts, calls and reasoning, and collects the contents that are needed later. */
 class MessageChecker implements ChatMessages {
   /** Created when there is something to count, which most requests do not have. */
   private parts: Tally | null = null;

@@ -14,7 +14,7 @@ import { correctDataUrl } from "../../conversation/media-types.ts";
 import { MAX_NAME_CHARS } from "../traits.ts";
 import { type ChatBody, type ChatPart, type ChatTool, MARKS } from "./request-shape.ts";
 
-/** Edits after which all hosts accept a request's tools, calls and images. */
+/** The edits that make a request's tools, calls and images acceptable to all hosts. */
 interface Corrections {
   /** After they are applied, nothing is left to correct. */
   readonly splices: readonly Splice[];
@@ -105,7 +105,7 @@ function correctChoice(text: string, choice: ChatBody["fields"]["tool_choice"], 
   else addType(choice, splices);
 }
 
-/** Whether a tool or a choice has its name beside its type. */
+/** Returns whether a tool or a choice has its name next to its type. */
 function isFlat(text: string, tool: ToolNode): boolean {
   if (memberOf(tool, "name")?.kind !== "string") return false;
   if (tool.fields.function !== undefined || memberOf(tool, "custom") !== undefined) return false;
@@ -118,7 +118,7 @@ function isOfMessages(tool: JsonNode): boolean {
   return memberOf(tool, "input_schema") !== undefined;
 }
 
-/** Members of a flat tool that stay beside its type. */
+/** Members of a flat tool that stay next to its type. */
 const OUTER = new Set(["type", "cache_control"]);
 /** Names of members in a chat tool, by their names in others. */
 const INNER: Readonly<Record<string, string>> = { input_schema: "parameters" };
@@ -138,7 +138,7 @@ function nestTool(text: string, tool: ToolNode): Splice {
   return replace(tool, `{${outer.join(",")},"${kind}":{${inner.join(",")}}}`);
 }
 
-/** A grammar has an object of its own in chat tools. */
+/** Nests a grammar in an object, as chat tools have it. */
 function nestFormat(json: string): string {
   const { type, ...grammar } = tryParseFields(json) ?? {};
   return type === "grammar" && !("grammar" in grammar) ? JSON.stringify({ type, grammar }) : json;

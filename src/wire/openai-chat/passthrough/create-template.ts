@@ -8,7 +8,7 @@ import { encodeText } from "./relay-delta.ts";
 
 /** An event of the vendor that was read. */
 export interface ReadEvent {
-  /** What precedes the data in its line; "" for data that was joined from several lines. */
+  /** The text before the data in its line; "" for data that was joined from several lines. */
   readonly prefix: string;
   /** The data, bytes as Latin-1. */
   readonly data: string;
@@ -41,7 +41,7 @@ export function createTemplate(
   return ChunkTemplate.create(event, field, encoder.encodeEvent(others, choices, last));
 }
 
-/** Returns the one field of a delta that contains text; null where there is none, more than one, or anything else. */
+/** Returns the one field of a delta that contains text; null if there is none, more than one, or anything else. */
 function findOnlyText({ raw, isMessage, calls, others }: ChunkDelta): TextField | null {
   if (isMessage || !isEmpty(others) || raw["refusal"] || raw["reasoning_details"] || raw["function_call"])
     return null;
@@ -53,7 +53,7 @@ function findOnlyText({ raw, isMessage, calls, others }: ChunkDelta): TextField 
 
 const TEXT_FIELDS = ["content", "reasoning_content", "reasoning"] as const;
 
-/** Returns the client's delta with a placeholder for the text; null where a template would not fit later events. */
+/** Returns the client's delta with a placeholder for the text; null if a template would not fit later events. */
 function encodePlaceholder(field: TextField, { calls }: ChunkDelta, tools: ToolCallTracker): Fields | null {
   const empty = { content: null, reasoning: null, details: null };
   if (field === "content") return encodeText({ ...empty, content: TEXT_PLACEHOLDER });

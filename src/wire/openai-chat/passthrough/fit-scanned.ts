@@ -4,7 +4,7 @@ import type { Warning } from "../../conversation/warning.ts";
 import { isOtherSpelling, nameLosses } from "../fit-messages.ts";
 import type { ChatMessage, ChatTool } from "./request-shape.ts";
 
-/** What the messages of a request have that some host may not take. */
+/** The facts about a request's messages that some host may not accept. */
 export interface MessageFacts {
   readonly hasDeveloper: boolean;
   readonly hasParts: boolean;
@@ -18,7 +18,7 @@ export interface MessageFacts {
 /** The members that most messages have. */
 const COMMON_MEMBERS: ReadonlySet<string> = new Set(["role", "content", "tool_calls", "tool_call_id"]);
 
-/** Whether any message may have something that a host does not take; if not, none has to be looked at. */
+/** Returns whether any message may contain something that a host does not accept. If not, no message needs to be examined. */
 export function mayNeedFit(facts: MessageFacts, traits: ChatTraits): boolean {
   return (
     facts.hasOthers ||
@@ -29,8 +29,8 @@ export function mayNeedFit(facts: MessageFacts, traits: ChatTraits): boolean {
   );
 }
 
-/** Whether a scanned message has anything that a host does not take. Reads only names. */
-export function mustFit(text: string, message: ChatMessage, traits: ChatTraits): boolean {
+/** Returns whether a scanned message contains anything that a host does not accept. Reads only names. */
+export function needsFit(text: string, message: ChatMessage, traits: ChatTraits): boolean {
   const { role, content, tool_calls: calls } = message.fields;
   if (!traits.takesDeveloper && isWord(text, role, "developer")) return true;
   if (traits.namedRoles !== null && isMisnamed(text, message, traits.namedRoles)) return true;
@@ -59,14 +59,14 @@ interface ScannedMessages {
   readonly facts: MessageFacts;
 }
 
-/** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
+/** Returns warnings about fields of a scanned body's messages and tools that a host does not accept. */
 export function listMessageLosses(scanned: ScannedMessages, traits: ChatTraits): readonly Warning[] {
   const { text, messages, tools, facts } = scanned;
   const { refusedFields, refusesCacheMarks, namedRoles } = traits;
   if (refusedFields.size === 0 && !refusesCacheMarks && namedRoles === null) return NO_WARNINGS;
   const marksTools = refusesCacheMarks && tools.some(isMarked);
   // Most messages lose nothing, and lists of their fields cost memory.
-  const mayLose = mayNeedFit(facts, traits) && messages.some((message) => mustFit(text, message, traits));
+  const mayLose = mayNeedFit(facts, traits) && messages.some((message) => needsFit(text, message, traits));
   if (!marksTools && !mayLose) return NO_WARNINGS;
   const hasMarks = marksTools || messages.some(({ fields }) => fields.content?.items?.some(isMarked));
   return nameLosses(

@@ -12,12 +12,12 @@ import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
 import type { KeptCall, Repair, RepairedMessage } from "../../conversation/calls/outline.ts";
 import { INTERRUPTED } from "../../conversation/calls/repair-tool-calls.ts";
 import { fitMessage } from "../fit-messages.ts";
-import { mayNeedFit, mustFit } from "./fit-scanned.ts";
+import { mayNeedFit, needsFit } from "./fit-scanned.ts";
 import { joinAssistants } from "./join-assistants.ts";
 import type { ChatMessage } from "./request-shape.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
-/** Returns the splice that replaces the client's `messages` by the repaired conversation, as the host takes it. */
+/** Returns the splice that replaces the client's `messages` with the repaired conversation, in the form that the host accepts. */
 export function forwardMessages(request: ScannedChatRequest, repair: Repair, traits: ChatTraits): Splice {
   const node = request.root.fields.messages as JsonNode;
   const items = request.messages;
@@ -41,7 +41,7 @@ export function forwardMessages(request: ScannedChatRequest, repair: Repair, tra
   return { start: node.start, end: node.end, insert: `[${encoded.join(",")}]` };
 }
 
-/** What the messages of one request share. */
+/** The state that the messages of one request share. */
 interface MessagesContext {
   readonly request: ScannedChatRequest;
   readonly traits: ChatTraits;
@@ -58,7 +58,7 @@ function encodeMessage(repaired: RepairedMessage, context: MessagesContext): str
     splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
   if (repaired.calls !== null) splices.push(...replaceCalls(request, message, repaired.calls));
   const json = splice(request, message, splices);
-  return mustFit(request.text, message, traits) ? fitJson(json, traits) : json;
+  return needsFit(request.text, message, traits) ? fitJson(json, traits) : json;
 }
 
 function fitJson(json: string, traits: ChatTraits): string {
@@ -88,7 +88,7 @@ export function fitMessages(request: ScannedChatRequest, traits: ChatTraits): re
   let splices: Splice[] | null = null;
   for (const message of messages) {
     const edits = removeEmptyCalls(text, message);
-    if (!mustFit(text, message, traits)) {
+    if (!needsFit(text, message, traits)) {
       if (edits.length === 0) continue;
       splices ??= [];
       addAll(splices, edits);

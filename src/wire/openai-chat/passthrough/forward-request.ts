@@ -39,19 +39,19 @@ export interface ChatProvider {
 /** How a request is sent to its provider. */
 export interface ChatTarget {
   readonly provider: ChatProvider;
-  /** The maximum number of tokens per answer; absent or null: the client's own limit. */
+  /** The maximum number of tokens per answer; absent or null to keep the client's limit. */
   readonly maxTokens?: number | null;
   /** Returns the hash that the provider gets instead of the client's user. */
   hashUser(user: string): string;
 }
 
-/** What replaces parts of a request. */
+/** The replacements for parts of a request. */
 interface ChatChanges {
-  /** The reasoning fields that replace the client's; null: the client's are kept. */
+  /** The reasoning fields that replace the client's; null to keep the client's. */
   readonly reasoning: Fields | null;
-  /** The repair of its tool calls; null: none is needed. */
+  /** The repair of its tool calls; null if none is needed. */
   readonly repair: Repair | null;
-  /** What is left out because it may cost; absent: nothing. */
+  /** The parts that are omitted because they may cost; absent if there are none. */
   readonly leftOut?: LeftOut;
 }
 

@@ -33,7 +33,7 @@ function takeFirst(values: readonly unknown[]): unknown {
   return values[0] ?? null;
 }
 
-/** Joins contents: to one text if all are texts, else to a list of parts; null if all are empty. */
+/** Joins contents: to one text if all are texts, otherwise to a list of parts. Returns null if all are empty. */
 function joinContents(contents: readonly unknown[]): unknown {
   const filled = contents.filter(
     (content) => content !== "" && !(Array.isArray(content) && content.length === 0),

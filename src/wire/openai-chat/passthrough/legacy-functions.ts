@@ -13,7 +13,7 @@ import { type ChatBody, type ChatMessage, MARKS } from "./request-shape.ts";
 
 /**
  * Replaces the deprecated function fields by the current tool fields: `functions` and `function_call` of a request, `function_call` and
- * the role `function` of its messages. Returns null where there are none.
+ * the role `function` of its messages. Returns null if there are none.
  * Calls had no ids then. They get ids by their order, in a form that all vendors accept; a result gets the id of the nearest
  * earlier call with its name. Where `tools`, `tool_choice` or `tool_calls` is present as well, the deprecated field is dropped.
  * `text` is the body, bytes as Latin-1; `marks` are those of its scan.
@@ -38,7 +38,7 @@ interface LegacyReplacement {
   readonly usesFunctions: boolean;
 }
 
-/** `mayHaveFields`: deprecated fields are there, which may all be null. */
+/** `mayHaveFields`: the body has deprecated fields, which may all be null. */
 function usesLegacy(text: string, { fields }: ChatBody, mayHaveFields: boolean): boolean {
   if (mayHaveFields && !(isAbsent(fields.functions) && isAbsent(fields.function_call))) return true;
   for (const message of fields.messages?.items ?? []) {

@@ -3,7 +3,7 @@ import type { JsonNode } from "../../../base/json/scan.ts";
 import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
-/** Lists what requests of one kind share: the tools, and the instructions before the first other message. */
+/** Lists the prefix that requests of one kind share: the tools, and the instructions before the first other message. */
 export function listChatShared({ text, root, messages }: ScannedChatRequest): JsonNode[] {
   const shared: JsonNode[] = [];
   addPresent(shared, root.fields.tools);
@@ -16,7 +16,7 @@ export function listChatShared({ text, root, messages }: ScannedChatRequest): Js
 }
 
 /**
- * Lists what stays the same from turn to turn, in order: the tools, the messages before the first user message, and that user
+ * Lists the values that stay the same from turn to turn, in order: the tools, the messages before the first user message, and that user
  * message. Texts only, because cache marks move from message to message and turn a plain text into a list.
  */
 export function listChatPrefix({ text, tools, messages }: ScannedChatRequest): JsonNode[] {

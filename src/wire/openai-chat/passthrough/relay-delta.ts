@@ -7,7 +7,7 @@ import { nameOf, type ToolCallOut, textOf } from "../tool-calls.ts";
 
 /** The client's version of a vendor's delta. */
 interface RelayedDelta {
-  /** The client's delta; null where there is nothing to send. */
+  /** The client's delta; null if there is nothing to send. */
   readonly delta: Fields | null;
   /** Whether it has any content for a person or an agent. */
   readonly hasContent: boolean;

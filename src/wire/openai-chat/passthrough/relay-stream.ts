@@ -134,7 +134,7 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
     const sentBefore = this.out.length;
     for (const choice of chunk.choices) this.relayChoice(choice, fields);
     if (chunk.choices.length === 0) {
-      this.carry(fields);
+      this.keepForNextEvent(fields);
       return;
     }
     const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
@@ -159,12 +159,12 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
       this.carried = null;
     } else if (finish === null) {
       const { obfuscation: _, ...carried } = fields;
-      this.carry(carried);
+      this.keepForNextEvent(carried);
       addFields(choice.finishFields, choiceFields);
     }
   }
 
-  private carry(fields: Fields): void {
+  private keepForNextEvent(fields: Fields): void {
     if (isEmpty(fields)) return;
     this.carried ??= {};
     addFields(this.carried, fields);

@@ -1,7 +1,7 @@
 import { allFields, fields, items, LEAF, marked, type NodeOf } from "../../../base/json/scan.ts";
 import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
 
-/** Marks of what most requests do not have, and what then need not be looked for in them. */
+/** Marks of values that most requests do not have. Without a mark, the value need not be searched for. */
 export const MARKS = {
   /** The deprecated `functions` and `function_call`, but not the role of their results. */
   functions: 1,

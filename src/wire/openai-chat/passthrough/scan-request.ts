@@ -35,7 +35,7 @@ export interface ScannedChatRequest extends ScannedRequest {
   readonly tools: readonly ChatTool[];
   /** The parts with images, files, audio and video. */
   readonly media: readonly ChatMedia[];
-  /** What of the messages some host may not take. */
+  /** The facts about the messages that some host may not accept. */
   readonly facts: MessageFacts;
   /** It is certain that hosts that take any id accept its tool calls and results as they are. */
   readonly hasCallsInOrder: boolean;
@@ -43,7 +43,7 @@ export interface ScannedChatRequest extends ScannedRequest {
   readonly hasHints: boolean;
   /** The number of answers (`n`). */
   readonly answers: number;
-  /** The client asked for a usage chunk (`stream_options.include_usage`). */
+  /** Whether the client asked for a usage chunk (`stream_options.include_usage`). */
   readonly wantsUsageChunk: boolean;
   /** The request has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
@@ -63,7 +63,7 @@ export function scanChatRequest(bytes: Buffer): ScannedChatRequest {
 }
 
 /**
- * Reads a body that was scanned. What the marks of the scan exclude is not looked for. `text` is the body, bytes as Latin-1.
+ * Reads a body that was scanned. Does not search for values that the marks of the scan exclude. `text` is the body, bytes as Latin-1.
  * @throws as `scanChatRequest`.
  */
 export function readChatRequest(

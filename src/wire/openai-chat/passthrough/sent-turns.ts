@@ -17,7 +17,7 @@ const READ_OF_MODEL: ReadonlySet<string> = READ.union(
 );
 const REASONING_PARTS = wordTable({ thinking: true, redacted_thinking: true, reasoning: true });
 
-/** Reads what tells a conversation from others (see `SentConversation`). */
+/** Reads the parts that identify a conversation (see `SentConversation`). */
 export function readSentChat({ bytes, text, messages }: ScannedChatRequest): SentConversation {
   const reader = new ConversationReader(bytes);
   for (const message of messages) {

@@ -99,7 +99,7 @@ export class CompletionRelay extends ForwardedStream implements AnswerRelay {
     else assignFields(this.carried, omit(fields, NOT_CARRIED));
   }
 
-  /** Reads an entry of a chunk. Returns what to send for it at once; null for nothing. */
+  /** Reads an entry of a chunk. Returns the entry to send now; null for none. */
   private readChoice(raw: Fields, position: number): Fields | null {
     const index = typeof raw["index"] === "number" ? raw["index"] : position;
     const choice = this.openChoice(index);

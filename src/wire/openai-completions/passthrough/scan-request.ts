@@ -25,7 +25,7 @@ export interface ScannedCompletion extends RoutingParameters {
   readonly suffix: string;
   /** The number of completions that the vendor generates: `n` for each prompt, or `best_of` if that is larger. */
   readonly answers: number;
-  /** The client asked for a usage chunk (`stream_options.include_usage`). */
+  /** Whether the client asked for a usage chunk (`stream_options.include_usage`). */
   readonly wantsUsageChunk: boolean;
   /** Bytes of all prompts and their suffixes. A token id counts as the average bytes of a token. */
   readonly promptTextBytes: number;

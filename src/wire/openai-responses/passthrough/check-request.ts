@@ -203,7 +203,7 @@ function checkToolChoice(text: string, node: NodeIn<ResponsesBody, "tool_choice"
   if (type !== ALLOWED_TOOLS) checkToolType(type, RESPONSES_TOOL_TYPES, "tool_choice.type");
 }
 
-/** Checks that the tools are there which `tool_choice` requires. Read only where it requires any. */
+/** Checks that the request has the tools that `tool_choice` requires. The tools are read only if it requires any. */
 function checkChosenTools(text: string, root: ResponsesBody): void {
   const { tool_choice: choice, tools: offered, input } = root.fields;
   const wanted = choice === undefined ? null : readWantedTools(text, choice, SPELLING);
@@ -215,7 +215,7 @@ function checkChosenTools(text: string, root: ResponsesBody): void {
   checkWantedTools(wanted, { tools, hasMore });
 }
 
-/** Types of tools that stand for tools which the request does not name. */
+/** Types of tools that represent further tools, which the request does not name. */
 const FURTHER_TOOLS: ReadonlySet<string> = new Set(["mcp", "tool_search"]);
 
 const SPELLING: ChoiceSpelling = { readNamed, readAllowed: ({ tools }) => tools };

@@ -56,13 +56,13 @@ export interface ResponsesTarget {
   };
   /** The token limit of the answer; absent or null to keep the client's. */
   readonly maxTokens?: number | null;
-  /** Returns what the upstream is sent instead of the client's user. */
+  /** Returns the hash that is sent to the upstream in place of the client's user. */
   hashUser(user: string): string;
 }
 
 /**
- * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name, `store: false`, and without
- * the gateway's own fields, and without what is left out because it may cost.
+ * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name and `store: false`. The gateway's own
+ * fields, and parts that may cost, are omitted.
  */
 export function forwardResponsesRequest(
   request: ScannedResponsesRequest,
@@ -86,7 +86,7 @@ export function forwardResponsesRequest(
   return spliceBody(bytes, splices);
 }
 
-/** OpenAI stores responses by default. */
+/** Sets `store: false`, because OpenAI stores responses by default. */
 function storeNothing(root: JsonNode): Splice {
   return setMember(root, "store", "false");
 }

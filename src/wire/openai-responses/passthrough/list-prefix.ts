@@ -4,7 +4,7 @@ import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 const INSTRUCTIONS = wordTable<true>({ system: true, developer: true });
 
-/** Lists what requests of one kind share: the tools, and the instructions before the first other item. */
+/** Lists the prefix that requests of one kind share: the tools, and the instructions before the first other item. */
 export function listResponsesShared({ text, root }: ScannedResponsesRequest): JsonNode[] {
   const shared: JsonNode[] = [];
   addPresent(shared, root.fields.tools, root.fields.instructions);

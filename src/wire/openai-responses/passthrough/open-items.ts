@@ -58,7 +58,7 @@ export class OpenItems {
     return text;
   }
 
-  /** Returns the items as far as they have come, by their index in the output. */
+  /** Returns the items with the content so far, by their index in the output. */
   read(): [outputIndex: number, item: Fields][] {
     return [...this.items].map(([index, item]) => [index, readItem(item)]);
   }

@@ -28,8 +28,8 @@ import {
 import { missingLogprobs, outputIndexOf, readFacts, type ScannedEvent, scanEvent } from "./scanned-event.ts";
 
 /**
- * Relays a stream between an upstream and a client that both speak this format. The bytes of events are passed on unchanged, except
- * for those with a `response`, which get the gateway's id and model, and the last one, which waits for its price.
+ * Relays a stream between an upstream and a client that both speak this format. The bytes of events are forwarded unchanged, with two
+ * exceptions: events with a `response` get the gateway's id and model, and the last one waits for its price.
  */
 export class ResponsesRelay extends ForwardedStream implements AnswerRelay {
   usage: TokenUsage | null = null;
@@ -179,7 +179,7 @@ export class ResponsesRelay extends ForwardedStream implements AnswerRelay {
     return number;
   }
 
-  /** Passes an event's bytes. It gets a sequence number if it has none, and a call the id by which the client knows it. */
+  /** Forwards an event's bytes. Adds a sequence number if it has none, and sets the client's id of a call. */
   private relayBytes(event: ScannedEvent): void {
     this.addPart(event);
     this.watch(event);
@@ -215,7 +215,7 @@ export class ResponsesRelay extends ForwardedStream implements AnswerRelay {
     this.out.push(encodeEvent(added));
   }
 
-  /** Updates the state by an event whose bytes are passed on. */
+  /** Updates the state from an event whose bytes are forwarded. */
   private watch(event: ScannedEvent): void {
     const { type, data, root } = event;
     const delta = memberOf(root, "delta");

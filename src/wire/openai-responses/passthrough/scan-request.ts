@@ -34,17 +34,17 @@ import {
 /** A Responses request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedResponsesRequest extends ScannedRequest {
   readonly root: ResponsesBody;
-  /** The items of the input; none where it is a text. */
+  /** The items of the input; none if it is a text. */
   readonly items: readonly ResponsesItem[];
   /** The vendor may truncate the conversation before its model sees it. */
   readonly mayBeShortened: boolean;
-  /** It contains what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot be forwarded. */
+  /** Whether it contains references to items, or other vendors' reasoning. No upstream can read these, so the bytes cannot be forwarded. */
   readonly needsHub: boolean;
   /** It contains reasoning items that are not encrypted. */
   readonly hasPlainReasoning: boolean;
   /** It has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
-  /** It has namespaces of tools, calls in one, or items that add tools: what only hosts with namespaces know. */
+  /** Whether it has namespaces of tools, calls in one, or items that add tools. Only hosts with namespaces support these. */
   readonly hasNamespaces: boolean;
   /** The vendors that encrypted the reasoning in it, see `REASONING_ORIGINS`. */
   readonly reasoningOrigins: ReadonlySet<string>;
@@ -208,7 +208,7 @@ const KINDS = wordTable<ItemKind>({
   custom_tool_call_output: "result",
 });
 
-/** Returns what an item of the input is. */
+/** Returns the kind of an item of the input. */
 export function kindOf(text: string, item: ResponsesItem): ItemKind {
   const type = item.fields.type;
   if (type?.kind !== "string" || isWord(text, type, "message")) {

@@ -17,7 +17,7 @@ export interface ScannedEvent {
   /** Its JSON, bytes as Latin-1. */
   readonly data: string;
   readonly root: JsonNode;
-  /** Its place in the output that the client sees; null until it is known, and for events that are about no item. */
+  /** Its place in the output that the client sees; null until it is known, and for events without an item. */
   readonly place: EventPlace | null;
 }
 
@@ -46,7 +46,7 @@ export function scanEvent(data: string, name: string): ScannedEvent | null {
   }
 }
 
-/** Returns what an event says of its place in the output. */
+/** Returns the facts in an event about its place in the output. */
 export function readFacts({ type, data, root }: ScannedEvent): EventFacts {
   const item = memberOf(root, "item");
   return {

@@ -11,7 +11,7 @@ import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
 const TEXTS = wordTable({ input_text: true, output_text: true, text: true });
 /** Members of an item that are read one by one, or that belong to the answer that it was part of. */
 const READ: ReadonlySet<string> = new Set(["id", "status", "encrypted_content", "content", "output"]);
-/** Where the conversation before the input is kept at a vendor. */
+/** Fields that refer to an earlier conversation that a vendor stores. */
 const STORED_BEFORE = ["previous_response_id", "conversation", "prompt"] as const;
 
 /** Neighbouring items of the model. */
@@ -21,7 +21,7 @@ interface Turn {
   readonly calls: ResponsesItem[];
 }
 
-/** Reads what tells a conversation from others (see `SentConversation`). */
+/** Reads the parts that identify a conversation (see `SentConversation`). */
 export function readSentItems({ bytes, text, root }: ScannedResponsesRequest): SentConversation {
   const reader = new ConversationReader(bytes);
   reader.beginMessage(undefined);
@@ -53,7 +53,7 @@ export function readSentItems({ bytes, text, root }: ScannedResponsesRequest): S
   return reader.end();
 }
 
-/** Whether the model made the item. Results that only this format has come from the client. */
+/** Returns whether the model made the item. Results of kinds that exist only in this format come from the client. */
 function isOfModel(text: string, item: ResponsesItem, kind: ReturnType<typeof kindOf>): boolean {
   if (kind !== "native") return kind !== "prompt" && kind !== "result";
   return !/(_output|_response|_reference)$/.test(stringViewOf(text, item.fields.type) ?? "");

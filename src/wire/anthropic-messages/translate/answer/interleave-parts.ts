@@ -9,7 +9,7 @@ export type PartEvent = AnswerEvent & { readonly kind: "part-start" | "part-delt
 
 interface TrackedPart {
   readonly writer: MessagesPartWriter;
-  /** Events that wait for its turn; null if none have to. */
+  /** Events that wait for the part's turn; null if none wait. */
   held: PartEvent[] | null;
   hasEnded: boolean;
 }
@@ -73,7 +73,7 @@ export class PartInterleaver {
     }
   }
 
-  /** Gives the turn to a part; the part that had it closes its block for now. */
+  /** Gives the turn to a part. The part that had the turn closes its block for now. */
   private takeTurn(part: TrackedPart): string {
     const out = this.current?.writer.suspend() ?? "";
     this.current = part;

@@ -21,7 +21,7 @@ export class BlockWriter {
     return this.encodeStart();
   }
 
-  /** Whether some blocks were not sent: they were dropped, or wait for a block that may not come. */
+  /** Whether some blocks were not sent: they were dropped, or wait for a block that may never follow. */
   get hasUnsent(): boolean {
     return this.hasDropped || this.waiting.length > 0;
   }
@@ -31,7 +31,7 @@ export class BlockWriter {
     this.waiting.push(...blocks);
   }
 
-  /** Records that a block has no place any more. */
+  /** Records that a block cannot be sent any more. */
   drop(): void {
     this.hasDropped = true;
   }

@@ -111,8 +111,8 @@ class TextWriter extends MessagesPartWriter {
   }
 
   /**
-   * A late signature is sent before the next block, so that the text stays the last one where none follows. It names the text before
-   * it, and has no place if that is another one.
+   * Sends a late signature before the next block, so that the text stays the last block if none follows. The signature refers to the text
+   * before it, and cannot be sent if another text follows.
    */
   end(): string {
     const { blocks, lateSignature } = this;
@@ -174,7 +174,7 @@ class ReasoningWriter extends MessagesPartWriter {
     return super.hasPendingEnd() || isSignedOrEncrypted(this.part);
   }
 
-  /** What the part's vendor wants back is complete now; what was not sent goes into a block of its own. */
+  /** Ends the part. The data that the part's vendor needs back is now complete; the rest of it is sent in a separate block. */
   end(): string {
     const { part } = this;
     if (this.isOpen) {
@@ -201,7 +201,7 @@ class ReasoningWriter extends MessagesPartWriter {
     return this.open({ type: "thinking", thinking: "", signature: "", ...keptFields(this.part) });
   }
 
-  /** Sends the signature once: clients take the last one as the whole. */
+  /** Sends the signature in one delta, because clients keep only the last one. */
   private sendSignature(): string {
     const { part } = this;
     const signature = isFromAnthropic(part) ? part.signature : wrapReasoning(part);

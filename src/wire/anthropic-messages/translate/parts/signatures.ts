@@ -69,7 +69,7 @@ function isCarrier(part: Part): part is SignatureCarrier {
   );
 }
 
-/** Returns the index of the last text before each part; -1 where there is none. */
+/** Returns the index of the last text before each part; -1 if there is none. */
 function indexTextsBefore(parts: readonly Part[]): readonly number[] {
   let last = -1;
   return parts.map((part, at) => {

@@ -15,7 +15,7 @@ export interface EncodedMessages {
 interface Turn {
   readonly role: "user" | "assistant" | "system";
   readonly parts: Part[];
-  /** It came in this format, so it keeps its boundaries and all its parts. */
+  /** Whether it came in this format, so that it keeps its boundaries and all its parts. */
   readonly isOwn: boolean;
   readonly rest: Fields;
 }
@@ -37,7 +37,7 @@ export function encodeMessages(messages: readonly Message[], warn: Warn): Encode
   const encode = (part: Part): Fields | null => encodePart(part, fieldOf(part), warn);
   const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, encode));
   const first = encoded.findIndex((message) => message !== null);
-  // The system's messages stay where they are, so that they are in the same place once there is an answer.
+  // System messages keep their position, so that it is the same in the next turn.
   const lacksUser = first < 0 ? leading > 0 : turns[first]?.role === "assistant" && !turns[first].isOwn;
   return {
     system: encodeSystem(messages.slice(0, leading), warn),

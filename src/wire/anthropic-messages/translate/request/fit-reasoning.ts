@@ -3,8 +3,8 @@ import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { EncodedThinking } from "./reasoning-parameters.ts";
 
 /**
- * Leaves out thinking with a budget if this API would reject it: the last message has tool results, and the turn that called the
- * tools does not begin with thinking, because another vendor made that turn or its thinking was lost.
+ * Omits a thinking budget if this API would reject it. It does if the last message has tool results, and the turn that called the tools
+ * does not begin with thinking (another vendor made that turn, or its thinking was lost).
  */
 export function fitReasoning(
   requested: EncodedThinking,

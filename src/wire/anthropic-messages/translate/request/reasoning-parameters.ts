@@ -34,26 +34,26 @@ export interface EncodedThinking {
   readonly effort: string | null;
 }
 
-/** What else the reasoning fields depend on. */
+/** The other facts on which the reasoning fields depend. */
 interface ThinkingContext {
   readonly target: ModelTarget;
   readonly maxTokens: number;
-  /** A tool must be called, which this API rejects while the model thinks. */
+  /** Whether a tool must be called, which this API rejects while the model thinks. */
   readonly isToolForced: boolean;
   readonly warn: Warn;
 }
 
 const NOTHING: EncodedThinking = { thinking: null, effort: null };
 
-/** What a request of this format says about thinking. */
+/** The parameters about thinking in a request of this format. */
 export interface AskedThinking {
-  /** The type of `thinking`: `enabled` with a budget, `adaptive`, `disabled`; null where it has none. */
+  /** The type of `thinking`: `enabled` with a budget, `adaptive`, `disabled`; null if it has none. */
   readonly type: string | null;
   /** `output_config.effort`. */
   readonly effort: string | null;
 }
 
-/** Whether a model takes what a request says about thinking, as far as is known of the model. */
+/** Returns whether a model accepts a request's parameters about thinking, as far as the model is known. */
 export function takesThinking({ type, effort }: AskedThinking, { reasoning }: ModelTarget): boolean {
   if (reasoning === null) return true;
   const { efforts, budgetTokens, canDisable, onlyWhenTold } = reasoning;

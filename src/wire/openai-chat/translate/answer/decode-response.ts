@@ -110,7 +110,7 @@ function cite(parts: Part[], citations: readonly Citation[]): Part[] {
   return parts.map((part, index) => (index === at && part.kind === "text" ? { ...part, citations } : part));
 }
 
-/** Puts the pages that the answer lists on the text of its first choice, unless that has citations of its own. */
+/** Adds the pages that the answer lists to the text of its first choice as citations, unless the text already has citations. */
 function citeListed(choices: AnswerChoice[], listed: readonly Citation[]): AnswerChoice[] {
   const [first, ...others] = choices;
   if (first === undefined || listed.length === 0 || first.parts.some(isCiting)) return choices;

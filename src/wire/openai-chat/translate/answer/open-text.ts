@@ -9,7 +9,7 @@ export function startText(): TextPart {
 /** The text, refusal or reasoning of a choice that is open; there is at most one. */
 export class OpenText {
   private at = -1;
-  /** Deltas with the same key continue it: the kind, and for reasoning its detail. Null where none is open. */
+  /** The key of the open text: its kind and, for reasoning, its detail. Deltas with the same key continue it. Null if none is open. */
   key: string | null = null;
 
   constructor(private readonly parts: PartEmitter) {}

@@ -56,8 +56,8 @@ export class ChoiceReader {
   }
 
   /**
-   * Ends all open parts and finishes the choice, if the finish reason has come or `isWhole` says that the answer is complete.
-   * The pages in `listed` are cited unless the choice has citations of its own.
+   * Ends all open parts, and finishes the choice if its finish reason has arrived or the answer is complete (`isWhole`). The pages in
+   * `listed` are cited unless the choice has citations.
    */
   close(isWhole: boolean, listed: readonly Citation[]): void {
     if (isWhole) this.finish ??= "stop";
@@ -83,7 +83,7 @@ export class ChoiceReader {
     this.parts.append(this.openText.open(key, begin), { kind: "text", text });
   }
 
-  /** Reads what comes in one piece: citations, images and pieces of spoken answers. */
+  /** Reads content that arrives in one piece: citations, images and pieces of spoken answers. */
   private readWhole(delta: Fields): void {
     for (const raw of asObjects(delta["annotations"])) {
       const citation = decodeCitation(raw);

@@ -13,7 +13,7 @@ import { ReasoningDetails, ReasoningWriter } from "./write-reasoning.ts";
 /** An event of one choice. */
 export type ChoiceEvent = Extract<AnswerEvent, { readonly choice: number }>;
 
-/** What the client does not see, or only in OpenAI's deprecated form. */
+/** Options of what the client does not see, or sees only in OpenAI's deprecated form. */
 interface ChoiceOptions {
   readonly hidesReasoning: boolean;
   /** The client only knows `function_call`, which has room for a single call. */
@@ -53,7 +53,7 @@ export class ChoiceWriter {
     return this.frame[0] + encodeLatin1(JSON.stringify(event.delta.text)) + this.frame[1];
   }
 
-  /** Returns the entry to send for an event; null where there is none. */
+  /** Returns the entry to send for an event; null if there is none. */
   step(event: ChoiceEvent): Fields | null {
     switch (event.kind) {
       case "part-start":

@@ -6,7 +6,7 @@ import { encodeDetails } from "../parts/reasoning-details.ts";
 import { encodeSignatureDetail, type SignedPart } from "../parts/signatures.ts";
 import type { ChatPartWriter } from "./part-writer.ts";
 
-/** The `reasoning_details` of one choice: numbers them, and records what the latest was. */
+/** Numbers the `reasoning_details` of one choice, and records the latest one. */
 export class ReasoningDetails {
   /** The number of details so far, which is the index of the next one. */
   count = 0;
@@ -20,7 +20,7 @@ export class ReasoningDetails {
     return details;
   }
 
-  /** Encodes the thought signature of a text or call as a detail; null where there is none for this format. */
+  /** Encodes the thought signature of a text or call as a detail; null if there is none for this format. */
   encodeSignature(part: SignedPart): Fields | null {
     const detail = encodeSignatureDetail(part, this.count);
     if (detail !== null) this.count++;

@@ -35,11 +35,11 @@ class ChunkWriter implements AnswerWriter {
   step(event: AnswerEvent): string {
     switch (event.kind) {
       case "extras":
-        this.carry(keptFields(event));
+        this.keepForNextEvent(keptFields(event));
         return "";
       case "service-tier": {
         const tier = nameOpenaiTier(event.tier);
-        if (tier !== undefined) this.carry({ service_tier: tier });
+        if (tier !== undefined) this.keepForNextEvent({ service_tier: tier });
         return "";
       }
       case "usage":
@@ -75,7 +75,7 @@ class ChunkWriter implements AnswerWriter {
     return this.encoder.encodeEvent(carried ?? {}, [entry]);
   }
 
-  private carry(fields: Fields): void {
+  private keepForNextEvent(fields: Fields): void {
     if (!isEmpty(fields)) this.carried = assignFields(this.carried ?? {}, fields);
   }
 

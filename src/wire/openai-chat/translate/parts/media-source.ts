@@ -19,7 +19,7 @@ export function readSource(url: string): ReadSource {
   return { source, spelling: head === headOf(mediaType) ? {} : { head } };
 }
 
-/** Encodes a media source as a URL; null where it has none. */
+/** Encodes a media source as a URL; null if it has none. */
 export function writeSource(source: MediaSource, spelling: Fields): string | null {
   if (source.kind === "url") return source.url;
   if (source.kind !== "base64") return null;

@@ -21,8 +21,8 @@ const NO_NAMES: readonly string[] = [];
 const TEXT_FIELDS = ["reasoning_content", "reasoning"] as const;
 
 /**
- * Decodes reasoning in all spellings. The details are the most complete; a reasoning text next to them repeats theirs, unless they
- * have none.
+ * Decodes reasoning in all spellings. The details are the most complete spelling. A reasoning text next to details with text only repeats
+ * it.
  */
 export function readReasoning(message: Fields, calls: readonly Part[]): ReadReasoning {
   const raw = message["reasoning_details"];

@@ -28,19 +28,19 @@ export function signsCall(part: ReasoningPart, callId: string): boolean {
   );
 }
 
-/** Encodes a part's thought signature as a detail, with the id of a call; null where it has none that belongs there. */
+/** Encodes a part's thought signature as a detail, with the id of a call; null if it has none that belongs there. */
 export function encodeSignatureDetail({ kind, id, signature }: SignedPart, index: number): Fields | null {
   if (signature?.origin !== REASONING_ORIGINS.gemini) return null;
   const named = kind === "tool-call" ? { id } : {};
   return { type: "reasoning.encrypted", data: signature.value, ...named, format: signature.origin, index };
 }
 
-/** Returns the thought signature in `extra_content`; null where there is none. */
+/** Returns the thought signature in `extra_content`; null if there is none. */
 export function readExtraContent(extraContent: unknown): string | null {
   return asText(asFields(asFields(extraContent)?.["google"])?.["thought_signature"]);
 }
 
-/** Encodes a part's thought signature as `extra_content`; null where it has none that belongs there. */
+/** Encodes a part's thought signature as `extra_content`; null if it has none that belongs there. */
 export function encodeExtraContent({ signature }: SignedPart): Fields | null {
   if (signature?.origin !== REASONING_ORIGINS.gemini) return null;
   return { google: { thought_signature: signature.value } };

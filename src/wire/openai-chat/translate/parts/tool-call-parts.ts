@@ -95,7 +95,7 @@ function spellExtraContent(call: ToolCallPart): unknown {
 }
 
 /**
- * Encodes a call's thought signature as a detail, with its original index; null where it has none or the client spelled it
+ * Encodes a call's thought signature as a detail, with its original index; null if it has none or the client spelled it
  * differently.
  */
 export function spellSignatureDetail(

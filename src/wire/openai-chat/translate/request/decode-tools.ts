@@ -67,7 +67,7 @@ function readInputFormat(format: Fields | null): Fields | null {
   return grammar === null ? format : { type: "grammar", ...grammar };
 }
 
-/** Decodes `tool_choice` in all its forms; null where it is absent. */
+/** Decodes `tool_choice` in all its forms; null if it is absent. */
 export function decodeToolChoice(raw: unknown): ToolChoice | null {
   if (raw === "auto" || raw === "none" || raw === "required") return { kind: raw };
   // Mistral's word for `required`.

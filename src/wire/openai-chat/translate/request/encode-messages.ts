@@ -40,7 +40,7 @@ export function encodeMessages(messages: readonly Message[], warn: Warn): Fields
   return encoded;
 }
 
-/** A message that is encoded, its field in the client's request, and where to warn of what is lost. */
+/** A message to encode, its field in the client's request, and the function that warns of losses. */
 interface MessageContext {
   readonly message: Message;
   readonly field: string;
@@ -53,7 +53,7 @@ interface MessageContext {
  */
 const BLOCK_BREAK = "\n\n";
 
-/** Encodes content: as parts if the client sent parts or if there is more than text, else as text, which all hosts accept. */
+/** Encodes content: as parts if the client sent parts or if there is more than text, otherwise as text, which all hosts accept. */
 function encodeContent(
   parts: readonly Part[],
   between: string,
@@ -144,7 +144,7 @@ function readDocument(part: Part): Part {
     : part;
 }
 
-/** Encodes an assistant message; null where nothing is left, because all of it exists only in another format. */
+/** Encodes an assistant message; null if nothing is left, because all of it exists only in another format. */
 function encodeAssistant(context: MessageContext): Fields | null {
   const { message, field, warn } = context;
   const members = sortIntoMembers(message);

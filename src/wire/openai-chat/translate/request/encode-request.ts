@@ -11,8 +11,8 @@ import { encodeTools } from "./encode-tools.ts";
 import { writeSettings } from "./settings.ts";
 
 /**
- * Encodes a request: as the client spelled it if it came in this format, else in the spelling that most hosts know. Streams ask for
- * the usage.
+ * Encodes a request: as the client spelled it if it came in this format, otherwise in the spelling that most hosts know. Requests the usage
+ * of streams.
  * @throws GatewayError `invalid_request` for media that this format cannot express.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {

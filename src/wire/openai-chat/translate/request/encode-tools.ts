@@ -41,7 +41,7 @@ export function hasTools(tools: readonly Tool[]): boolean {
   return tools.some((tool) => tool.kind !== "native" || tool.format === "openai-chat");
 }
 
-/** Encodes `tool_choice`; null where it is absent or there is no tool left to choose. */
+/** Encodes `tool_choice`; null if it is absent or there is no tool left to choose. */
 export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], warn: Warn): unknown {
   if (!hasTools(tools)) return null;
   const customs = new Set(tools.flatMap((tool) => (tool.kind === "custom" ? [tool.name] : [])));

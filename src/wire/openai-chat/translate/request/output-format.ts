@@ -3,7 +3,7 @@ import { fitStrictAnswer } from "../../../canonical/fit/fit-strict-tools.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { OutputFormat } from "../../../canonical/model/request.ts";
 
-/** Decodes `response_format`; null where it is absent. */
+/** Decodes `response_format`; null if it is absent. */
 export function decodeOutputFormat(raw: unknown): OutputFormat | null {
   const format = asFields(raw);
   if (format === null) return null;

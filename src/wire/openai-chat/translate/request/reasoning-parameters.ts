@@ -30,7 +30,7 @@ const USUAL_FIELDS: ReasoningFields = { effort: "reasoning_effort" };
  * Returns whether the client's reasoning fields have to be replaced for a target. If nothing is known about a model, its host gets the
  * client's fields.
  */
-export function mustRespell(raw: Fields, target: ModelTarget): boolean {
+export function needsRespelling(raw: Fields, target: ModelTarget): boolean {
   if (target.reasons === undefined || target.takesReasoningObject === true) return false;
   if (asFields(raw["reasoning"]) !== null) return true;
   const effort = asText(raw["reasoning_effort"]);
@@ -41,12 +41,12 @@ export function mustRespell(raw: Fields, target: ModelTarget): boolean {
   return !isKnown || (effort === "none" && fields.off !== undefined);
 }
 
-/** What the parameters ask for: reasoning off, or on with an effort or a budget. */
+/** The requested reasoning: off, or on with an effort or a budget. */
 type Wanted =
   | { readonly kind: "off" }
   | { readonly kind: "on"; readonly effort: string | null; readonly budget: number | null };
 
-/** Returns what the parameters ask for; null where they leave it to the vendor. */
+/** Returns the requested reasoning; null if the parameters leave it to the vendor. */
 function readWanted({ enabled, effort, budgetTokens, adaptive }: ReasoningParameters): Wanted | null {
   if (enabled === false || effort === "none" || (effort === null && budgetTokens === 0))
     return { kind: "off" };

@@ -13,7 +13,11 @@ import { keptSpelling } from "../parts/extras.ts";
 import { decodeToolChoice } from "./decode-tools.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";
 import { decodeOutputFormat, encodeOutputFormat } from "./output-format.ts";
-import { decodeReasoningParameters, encodeReasoningParameters, mustRespell } from "./reasoning-parameters.ts";
+import {
+  decodeReasoningParameters,
+  encodeReasoningParameters,
+  needsRespelling,
+} from "./reasoning-parameters.ts";
 
 /** Request fields that belong to one setting of the canonical model, and how they are decoded and encoded. */
 interface Setting {
@@ -23,8 +27,8 @@ interface Setting {
   /** Encodes the setting of a request that came in another format. */
   write(request: Request, target: ModelTarget, warn: Warn): Fields;
   /**
-   * Whether the fields of a body are certainly those that `write` prints of what `read` returns for them, so that no spelling needs to
-   * be kept. Absent: both are compared.
+   * Returns whether `write` certainly reproduces the fields of a body from the result of `read`, so that no spelling needs to be kept. If
+   * absent, both are compared.
    */
   isUsual?(body: Fields): boolean;
   /** Whether a target accepts the fields as a client of this format spelled them. Absent: every target does. */
@@ -97,8 +101,8 @@ function sameSetting(name: string, key: Key, read: (value: unknown) => unknown):
 }
 
 /**
- * A setting that only some vendors know, or that hosts reject without another one. It is kept for clients of this format and left
- * out, with a warning, for others.
+ * Returns a setting that only some vendors know, or that hosts reject without another one. It is kept for clients of this format, and
+ * omitted with a warning for others.
  */
 function unsupportedSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
   return {
@@ -177,7 +181,7 @@ const SETTINGS: readonly Setting[] = [
     names: ["reasoning", "reasoning_effort"],
     read: decodeReasoningParameters,
     write: encodeReasoningParameters,
-    isTaken: (raw, target) => !mustRespell(raw, target),
+    isTaken: (raw, target) => !needsRespelling(raw, target),
   },
   {
     names: ["response_format"],

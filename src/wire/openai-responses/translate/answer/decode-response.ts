@@ -36,7 +36,7 @@ function settleItem(item: Fields): Fields {
   return item["status"] === "completed" && STATED.has(item["type"]) ? omit(item, STATUS) : item;
 }
 
-/** Does the same for an item that has begun, as it will be when it has ended. */
+/** Removes the status of an item that has begun, if its type always has one, so that it equals the ended item. */
 export function settleBegun(item: Fields): Fields {
   return settleItem(item["status"] === "in_progress" ? { ...item, status: "completed" } : item);
 }

@@ -2,12 +2,12 @@ import { measureChars } from "../../../../base/json/measure-chars.ts";
 import { type ConversationRequest, EMPTY_REQUEST, type Tool } from "../../../canonical/model/request.ts";
 import { readSpelling } from "../parts/extras.ts";
 
-/** The most characters of the request that an answer repeats, which it does several times. */
+/** Maximum characters of the request that an answer repeats. A stream repeats them several times. */
 const MAX_REPEATED_CHARS = 1_000_000;
 
 /**
- * Returns what answers need of a request: everything but its messages, of which only the instructions are kept. Of a very long
- * request only short fields are kept, and the names of its tools, which the calls in the answer need.
+ * Returns the parts of a request that answers need: everything except its messages, of which only the instructions are kept. From a very
+ * long request, keeps only short fields and the names of its tools, which the calls in the answer need.
  */
 export function keepForAnswer(request: ConversationRequest): ConversationRequest {
   const messages = request.messages.slice(0, 1).filter((message) => readSpelling(message)?.asInstructions);

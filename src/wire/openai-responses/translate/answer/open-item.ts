@@ -9,7 +9,7 @@ import { encodeMessagePart } from "./write-parts.ts";
 /** The status of an item. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** What the items of one answer share. */
+/** The values that the items of one answer share. */
 export interface ItemContext {
   /** Missing item ids are made of the response's id and the item's index. */
   readonly responseId: string;
@@ -61,7 +61,7 @@ export class OpenItem {
     return this.logprobs.get(index)?.list ?? [];
   }
 
-  /** Encodes the item as far as it has come. */
+  /** Encodes the item with its content so far. */
   encode(status: ItemStatus): Fields {
     const { group, id } = this;
     return { id, ...(STATED.has(group.kind) ? { status } : {}), ...this.encodeContent() };

@@ -17,7 +17,7 @@ export interface TextTarget {
   readonly empty: Fields;
 }
 
-/** A text, summary or call of an item, as far as it has come. */
+/** A text, summary or call of an item, with its content so far. */
 interface OpenPart {
   readonly at: number;
   readonly kind: Part["kind"];
@@ -84,7 +84,7 @@ export class ItemReader {
     return this.parts.get(key) ?? this.startText(key, empty);
   }
 
-  /** Ends the item: emits what its events have left out, and all of an item without events. */
+  /** Ends the item. Emits the content that its events have omitted; for an item without events, all of it. */
   finish(done: Fields): void {
     if (this.isDone) return;
     this.fill(settleBegun(done));
@@ -144,7 +144,7 @@ export class ItemReader {
     if (done["type"] === "reasoning") this.addEncrypted(done["encrypted_content"]);
     const call = this.parts.get(CALL);
     if (call !== undefined) {
-      const text = missingText(call, done["arguments"] ?? done["input"]);
+      const text = findMissingText(call, done["arguments"] ?? done["input"]);
       this.append(call, { kind: "arguments", text });
     } else if (this.parts.size === 0) {
       for (const part of decodeOutputItem(done)) this.start("whole", part);
@@ -163,7 +163,7 @@ export class ItemReader {
     if (known === undefined) this.emitLogprobs(entry);
     const part = known ?? this.startText(key, entry);
     if (part === null) return;
-    this.append(part, { kind: "text", text: missingText(part, entry["text"] ?? entry["refusal"]) });
+    this.append(part, { kind: "text", text: findMissingText(part, entry["text"] ?? entry["refusal"]) });
     for (const annotation of asList(entry["annotations"]).slice(part.citations))
       this.append(part, { kind: "citation", citation: decodeCitation(annotation) });
   }
@@ -174,7 +174,10 @@ export class ItemReader {
     this.start("encrypted", this.mark("encrypted", part));
   }
 
-  /** Returns the part with what its item keeps: the first part has the rest of the item, the others continue it. */
+  /**
+   * Returns the part with its item's extras: the first part keeps the other fields of the item, and further parts are marked as its
+   * continuation.
+   */
   private mark<P extends Part>(key: string, part: P): P {
     return markPosition(part, this.parts.size === 0 ? this.restOf(key) : null);
   }
@@ -195,8 +198,8 @@ export class ItemReader {
   }
 }
 
-/** Returns what a whole text has beyond the part so far. */
-function missingText(part: OpenPart, whole: unknown): string {
+/** Returns the rest of a whole text that the part does not contain yet. */
+function findMissingText(part: OpenPart, whole: unknown): string {
   const text = asText(whole) ?? "";
   return text.startsWith(part.text) ? text.slice(part.text.length) : "";
 }

@@ -48,7 +48,7 @@ class ResponseHandler implements EventHandler {
 
   readEvent(raw: Fields, name: string): void {
     const type = asText(raw["type"]) ?? name;
-    const event = this.placed(raw, type);
+    const event = this.renumberEvent(raw, type);
     const isUntypedError = type === "" && Boolean(event["error"]);
     const textTarget = TEXT_TARGETS[type];
     const partTarget = PART_TARGETS[type];
@@ -61,7 +61,7 @@ class ResponseHandler implements EventHandler {
   }
 
   /** Returns an event with the numbers that its item and its part have in the order in which they were added. */
-  private placed(event: Fields, type: string): Fields {
+  private renumberEvent(event: Fields, type: string): Fields {
     const item = asFields(event["item"]);
     const place = this.places.place({
       type,

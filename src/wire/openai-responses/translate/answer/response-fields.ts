@@ -66,7 +66,7 @@ export function encodeStart(identity: AnswerIdentity, echo: Fields): Record<stri
   };
 }
 
-/** What is known of a response at its end. */
+/** The facts about a response that are known at its end. */
 interface Outcome {
   readonly output: readonly Fields[];
   readonly finish: Finish | null;

@@ -1,5 +1,5 @@
 import type { Fields } from "../../../../base/json/fields.ts";
-import { growOwnPart, ownPart } from "../../../canonical/answer/collect-answer.ts";
+import { growPartInPlace, makeGrowable } from "../../../canonical/answer/collect-answer.ts";
 import type { AnswerEvent, FinishReason, PartDelta } from "../../../canonical/model/answer.ts";
 import type { Citation, Part, Signature } from "../../../canonical/model/parts.ts";
 import type { Tool } from "../../../canonical/model/request.ts";
@@ -41,7 +41,7 @@ interface OpenPart {
 /** Writes the items of an answer. Their events go to `emit`. */
 export class ItemWriter {
   private readonly context: ItemContext;
-  /** Items in order; open ones as far as they have come. */
+  /** Items in order; open ones with their content so far. */
   private readonly items: OpenItem[] = [];
   /** The item that further parts may join. */
   private current: OpenItem | null = null;
@@ -99,11 +99,11 @@ export class ItemWriter {
   }
 
   private startPart(at: number, given: Part): void {
-    const part = ownPart(given);
+    const part = makeGrowable(given);
     const { current } = this;
     const joined = current !== null && joinsGroup(current.group, part) ? current : null;
     const signature = signatureOf(part);
-    if (joined === null || signature !== undefined) this.leaveCurrent();
+    if (joined === null || signature !== undefined) this.detachCurrent();
     if (signature !== undefined) this.writeSignature(part, "before");
     const item = this.current ?? this.openItem(part);
     if (item === null) return;
@@ -125,8 +125,8 @@ export class ItemWriter {
     this.writeCitations(open);
   }
 
-  /** Detaches the current item: what comes next does not belong to it, and it ends once its parts have. */
-  private leaveCurrent(): void {
+  /** Detaches the current item: later content does not belong to it, and it ends when its parts have ended. */
+  private detachCurrent(): void {
     const { current } = this;
     this.current = null;
     if (current?.openParts === 0) this.closeItem(current, "completed");
@@ -165,7 +165,7 @@ export class ItemWriter {
 
   private appendPart(part: OpenPart, delta: PartDelta): void {
     const parts = part.item.group.parts as Part[];
-    parts[part.index] = growOwnPart(part.item.partAt(part.index), delta);
+    parts[part.index] = growPartInPlace(part.item.partAt(part.index), delta);
     if (delta.kind === "text" || delta.kind === "arguments") this.writeText(part, delta.text);
     if (delta.kind === "citation") this.writeCitations(part);
     if (delta.kind === "part-signature") part.hasLateSignature = true;
@@ -207,7 +207,7 @@ export class ItemWriter {
     const isSingle = item.group.kind !== "message" && item.group.kind !== "reasoning";
     if (item.openParts === 0 && (isSingle || item !== this.current)) this.closeItem(item, "completed");
     if (!open.hasLateSignature) return;
-    this.leaveCurrent();
+    this.detachCurrent();
     this.writeSignature(item.partAt(open.index), "after");
   }
 

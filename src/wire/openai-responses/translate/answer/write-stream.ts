@@ -15,7 +15,10 @@ import { keepForAnswer } from "./keep-for-answer.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./response-fields.ts";
 import { ItemWriter } from "./write-items.ts";
 
-/** Returns a writer of this format's streams: each item and part is added, grown and done, and the whole response comes last. */
+/**
+ * Returns a writer of this format's streams: each item and part is added, extended and completed, and the whole response follows at the
+ * end.
+ */
 export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
   return new ResponseWriter(identity, asked);
 }

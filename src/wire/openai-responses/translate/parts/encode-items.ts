@@ -1,5 +1,5 @@
 import { asFields } from "../../../../base/json/fields.ts";
-import { noteLostContent } from "../../../canonical/fit/express-natives.ts";
+import { describeLostContent } from "../../../canonical/fit/express-natives.ts";
 import type {
   Part,
   ReasoningPart,
@@ -127,7 +127,7 @@ function encodeOutput(content: readonly Part[], spelling: { readonly asText?: tr
   if (asText) return content.map((part) => (part.kind === "text" ? part.text : "")).join("");
   const encoded = content.map((part) => encodePart(part, "input_text")).filter((part) => part !== null);
   if (encoded.length > 0 || content.length === 0) return encoded;
-  return [encodePart(noteLostContent(content.map(({ kind }) => kind)), "input_text")];
+  return [encodePart(describeLostContent(content.map(({ kind }) => kind)), "input_text")];
 }
 
 /** Returns the item's `id`; null if it has none. */

@@ -82,7 +82,7 @@ function isMedia({ kind }: Part): boolean {
   return kind === "image" || kind === "audio" || kind === "video" || kind === "file";
 }
 
-/** Rejects media: without it the answer would be to another question. */
+/** Rejects media that cannot be sent, because without it the model would answer another question. */
 function rejectMedia(field: string, { kind }: Part): never {
   const problem =
     kind === "audio" || kind === "video"

@@ -5,7 +5,7 @@ import type { ModelTarget } from "../../../canonical/model/format.ts";
 import type { ReasoningParameters } from "../../../canonical/model/request.ts";
 import { markExtras, readOwnFields } from "../parts/extras.ts";
 
-/** Decodes `reasoning`; null where it is absent. */
+/** Decodes `reasoning`; null if it is absent. */
 export function decodeReasoningParameters(raw: unknown): ReasoningParameters | null {
   const reasoning = asFields(raw);
   if (reasoning === null) return null;

@@ -7,26 +7,28 @@ import type { HoldBound } from "../../ledger/holds/hold-book.ts";
 import { nameBound } from "../hold/allowance.ts";
 import type { Answering } from "./charge-answer.ts";
 
-/** Returns a warning if an answer ended at a bound that the gateway set because the account covers no more; else none. */
-export function warnOfBound(
+/**
+ * Returns a warning if an answer was truncated at a token limit that the gateway set because the account covers no more; otherwise none.
+ */
+export function warnTruncated(
   { call, candidate, allowance }: Pick<Answering, "call" | "candidate" | "allowance">,
   finish: RelayFinish | null,
   { completionTokens, estimated }: TokenUsage,
 ): readonly Warning[] {
   const bound = finish?.client === "length" ? allowance.boundFor(candidate) : null;
   if (bound === null) return NONE;
-  // A vendor may also end an answer at a bound of its own.
+  // A vendor may also end an answer at its own limit.
   const isReached = estimated || completionTokens >= REACHED_SHARE * bound;
-  return isReached ? [describeBound(call.request.api, allowance.by)] : NONE;
+  return isReached ? [describeTruncation(call.request.api, allowance.by)] : NONE;
 }
 
 const NONE: readonly Warning[] = [];
 
-/** Some vendors stop slightly before the bound. */
+/** The share of the limit that counts as reached. Some vendors stop slightly before it. */
 const REACHED_SHARE = 0.9;
 
 /** The warning for an answer that ended because the account covers no more. */
-export function describeBound(api: ClientApi, by: HoldBound): Warning {
+export function describeTruncation(api: ClientApi, by: HoldBound): Warning {
   return {
     field: CLIENT_APIS[api].parameters.max_tokens?.field ?? "max_tokens",
     message: `The answer ends here because ${nameBound(by)}, minus what is held for requests in progress, does not cover more.`,

@@ -6,12 +6,12 @@ import { longestAnswer } from "../../catalog/records/endpoint-limits.ts";
 import { mayReason } from "../../catalog/records/may-reason.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 
-/** Tokens that a slow vendor produces in the time in which it may be silent before the first one. */
+/** Tokens that a slow vendor produces during the maximum wait for a first token. */
 const TOKENS_PER_WAIT = 4_096;
-/** Tokens that are waited for if the request sets no limit: of a model that does not reason, and of one that may. */
+/** Tokens to wait for if the request sets no limit: for a model that does not reason, and for one that may. */
 const USUAL_TOKENS = 4_096;
 const USUAL_REASONING_TOKENS = 16_384;
-/** The same for answers that are not counted in tokens of text, by how long they take to make. Absent: they come at once. */
+/** Equivalents in tokens for answers that are not text, by the time that they take to make. Absent for answers that take no extra time. */
 const OTHER_TOKENS: Readonly<Partial<Record<InferenceAction, number>>> = {
   images: 6_144,
   speech: 4_096,
@@ -20,18 +20,18 @@ const OTHER_TOKENS: Readonly<Partial<Record<InferenceAction, number>>> = {
 const CONVERSATIONS: ReadonlySet<InferenceAction> = new Set(["chat", "completions", "fim"]);
 
 /**
- * Returns how long a vendor may be silent before it gives an answer that is not streamed, while another candidate may give it: the time to
- * the first token, and as much again for each 4,096 tokens that the answer may have (ADR 19). Milliseconds.
+ * Returns how long a vendor may be silent before an unstreamed answer, if another candidate may follow: the first-token time, plus the same
+ * time for each 4,096 tokens that the answer may have (ADR 19). Milliseconds.
  */
-export function silenceOf(
+export function findMaxSilence(
   request: Pick<InferenceRequest, "action" | "maxTokens">,
   deployment: Pick<Deployment, "model" | "endpoint">,
   firstTokenMs: number,
 ): number {
-  return firstTokenMs * (1 + tokensOf(request, deployment) / TOKENS_PER_WAIT);
+  return firstTokenMs * (1 + estimateAnswerTokens(request, deployment) / TOKENS_PER_WAIT);
 }
 
-function tokensOf(
+function estimateAnswerTokens(
   { action, maxTokens }: Pick<InferenceRequest, "action" | "maxTokens">,
   { model, endpoint }: Pick<Deployment, "model" | "endpoint">,
 ): number {
