@@ -20,7 +20,7 @@ export interface CountRequest {
   readonly model: string;
   readonly preferences: ProviderPreferences;
   readonly preset: string | null;
-  /** See `RequestMemory.heldBytes`. */
+  /** See `ReadingMemory.heldBytes`. */
   readonly heldBytes: number;
   /** Bytes of its text, for models whose vendor does not count tokens. */
   readonly estimatedTokens: number;

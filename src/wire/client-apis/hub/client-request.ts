@@ -3,8 +3,8 @@ import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
 import type {
   EncodeJob,
   InferenceRequest,
+  ReadingMemory,
   RequestDemands,
-  RequestMemory,
   RequestPrompt,
 } from "../request/inference-request.ts";
 import { ConversationEncoding } from "./conversation-encoding.ts";
@@ -50,7 +50,7 @@ class ConversationInferenceRequest implements ClientRequest {
   readonly prompt: RequestPrompt;
   readonly demands: RequestDemands;
   readonly encoding: ConversationEncoding;
-  readonly memory: RequestMemory;
+  readonly memory: ReadingMemory;
 
   constructor(reading: ConversationReading, rename: (id: string) => string) {
     const { parts } = reading;

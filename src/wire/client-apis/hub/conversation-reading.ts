@@ -12,8 +12,8 @@ import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
 import { viewParameters } from "../fit/fit-parameters.ts";
 import type {
   EncodeJob,
+  ReadingMemory,
   RequestDemands,
-  RequestMemory,
   UpstreamTarget,
 } from "../request/inference-request.ts";
 import { heldBytesOf } from "../request/request-size.ts";
@@ -71,7 +71,7 @@ export interface RequestSource {
  * What was read from the body of a conversation, and what follows from it. It can be released, and is read again when it is needed, until
  * the body is released too.
  */
-export class ConversationReading implements Decoding, RequestDemands, RequestMemory {
+export class ConversationReading implements Decoding, RequestDemands, ReadingMemory {
   readonly format: ProviderFormat;
   readonly answering: OwnAnswers;
   readonly heldBytes: number;

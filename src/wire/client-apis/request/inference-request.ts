@@ -64,7 +64,7 @@ export interface InferenceRequest {
   readonly prompt: RequestPrompt;
   readonly demands: RequestDemands;
   readonly encoding: RequestEncoding;
-  readonly memory: RequestMemory;
+  readonly memory: ReadingMemory;
 }
 
 /** What the model gets to read. Functions read the request's body; hashes are computed on the first call. */
@@ -141,7 +141,7 @@ export interface EncodingPlan<Encoded extends EncodedForUpstream = EncodedForUps
 }
 
 /** The memory that a request takes besides its body. */
-export interface RequestMemory {
+export interface ReadingMemory {
   /** Approximate memory of what was read from the body, in bytes: the text and the nodes. */
   readonly heldBytes: number;
   /**
