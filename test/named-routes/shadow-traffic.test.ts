@@ -40,7 +40,7 @@ function generationOf(share: number, id = "gen_1"): AdmittedGeneration {
   const call = {
     requestId: "req",
     principal: { kind: "anonymous" },
-    request: { api: "chat.completions" },
+    request: { api: "chat.completions", isText: { body: true, answer: true } },
     route: "/",
   };
   const shadow = { model: "acme/shadow", share };
