@@ -21,7 +21,7 @@ export function waitForStop(onSecond: () => void = () => {}): Promise<void> {
 /** How long a start may continue after it was told to stop, so that requests that it has already accepted are answered. Milliseconds. */
 const START_MS = 2_000;
 
-/** Resolves to a started gateway. If it is told to stop and still waits after two seconds, ends the process. */
+/** Resolves to the gateway once it has started. Ends the process if a stop signal arrives and the start takes two more seconds. */
 export async function untilStopped<Started>(
   starting: Promise<Started>,
   stop: Promise<void>,

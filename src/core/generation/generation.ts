@@ -164,7 +164,7 @@ const NO_HEADERS: GenerationResult["headers"] = {};
 /** The status in logs and records if the client left before there was an answer; it is never sent. */
 const CLIENT_LEFT = 499;
 
-/** An answer that has begun, but of which no content was seen. */
+/** An answer that has begun, without any content yet. */
 const NOTHING_SEEN: SeenAnswer = { producedBytes: 0, searches: 0 };
 
 const GATE_TIMEOUT: Failure = {

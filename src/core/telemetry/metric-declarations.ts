@@ -65,7 +65,7 @@ export const METRICS = {
   budgets: declare({
     name: "gateway_budgets_over",
     kind: "gauge",
-    help: "Budgets over their warning share or at their limit, of which this process has seen requests. A budget for each end user or tag counts once for each of them",
+    help: "Budgets that are over their warning share or at their limit. Only budgets count for which this process has served a request. A budget for each end user or tag counts once per end user or tag",
     labels: ["level"],
   }),
   attempts: declare({

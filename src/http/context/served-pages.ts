@@ -2,7 +2,7 @@ import { dayOf } from "../../base/time/time.ts";
 import type { Serving } from "../../core/generation/call/call.ts";
 
 /** Makes something for responses of what is served at a time, in milliseconds since the epoch. Results are kept by it. */
-export type PageMaker<Page> = (serving: Serving, now: number) => Page;
+type PageMaker<Page> = (serving: Serving, now: number) => Page;
 
 /** What was made of the served models for responses. It is kept until other models are served, or a day begins on which prices may change. */
 export class ServedPages {

@@ -5,7 +5,7 @@ import { BOUNDS } from "../../base/numbers/bounds.ts";
 /** Checks of the fields of a scanned request that all client formats share. They reject with `invalid_request`. */
 
 /** Checks the value of a field. `text` is the body, bytes as Latin-1; `field` its name in error messages. */
-export type NodeCheck<N extends JsonNode = JsonNode> = (text: string, node: N, field: string) => void;
+type NodeCheck<N extends JsonNode = JsonNode> = (text: string, node: N, field: string) => void;
 
 /** The checks of a body's fields by their names. Each gets the node that the body's shape has for it. */
 type NodeChecks<Body extends JsonNode> = {

@@ -5,7 +5,7 @@ import { type Column, Table } from "./table.tsx";
 
 const words = text.takes;
 
-/** The parameters of which an endpoint does not take every value, with the source of each rule. */
+/** Shows the parameters for which an endpoint accepts only some values, with the source of each rule. */
 export function TakesTable({ label, takes }: { label: string; takes: readonly TakenParameter[] }) {
   return <Table label={label} columns={COLUMNS} rows={takes} keyOf={({ parameter }) => parameter} />;
 }

@@ -50,9 +50,9 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
 const PLAIN: ReadonlySet<string> = new Set(["temperature", "top_p"]);
 
 /**
- * Returns the models with the profile of each conversation endpoint. Its parameters are those that the model, its families, the provider or
- * the operator names, except those of which the endpoint takes no value, or only one. `providers` must contain all providers of these
- * endpoints.
+ * Returns the models with the profile of each conversation endpoint. A profile lists the parameters that the model, its families, the
+ * provider or the operator names. It leaves out a parameter if the endpoint accepts no value, or a single one. `providers` must contain all
+ * providers of these endpoints.
  */
 export function addProfiles(
   models: readonly ModelRecord[],

@@ -8,7 +8,7 @@ import { TIER_PREFIX } from "./tier-name.ts";
 export const CLIENT_APIS_WITH_TIERS = ["chat.completions", "responses", "messages"] as const;
 /** Reasoning efforts that a tier can set. `none` disables reasoning. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-export const VERBOSITIES = ["low", "medium", "high"] as const;
+const VERBOSITIES = ["low", "medium", "high"] as const;
 
 const MAX_MODELS = 50;
 const MAX_VALUES = 100;

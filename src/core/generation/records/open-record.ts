@@ -17,7 +17,7 @@ import { hashEndUser } from "../memory/identity-hash.ts";
 import type { AdmittedRequest } from "../prepare/admission.ts";
 
 /**
- * The record of a running generation. The generation changes it in place, because a copy of so many fields costs more than the changes.
+ * The record of a running generation. The generation changes it in place, because copying all fields costs more than changing some.
  * Stored open versions are copies; the final version is this record itself.
  */
 export type OpenRecord = { -readonly [Field in keyof UsageRecord]: UsageRecord[Field] };

@@ -112,7 +112,7 @@ export interface MoneyLeases {
   borrow(order: BorrowOrder): Promise<BorrowAnswer>;
   /** Gives back in one transaction. */
   giveBack(order: ReturnOrder): Promise<void>;
-  /** Returns the accounts that other gateways want and of which this one has leases. */
+  /** Returns the accounts whose leases this gateway has and other gateways want. */
   listWanted(): Promise<readonly string[]>;
   /** Returns what this gateway has, before its first order. Complete once the records of its journal are saved. */
   listLeases(): Promise<HeldLeases>;

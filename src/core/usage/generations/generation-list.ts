@@ -97,7 +97,7 @@ export interface GenerationList {
 
 /** How many generations a store reads in one call. */
 export interface ListBounds {
-  /** The number of generations read for one page. A filter with rare matches gives short pages, each of which takes the same bounded time. */
+  /** The number of generations read for one page. If few generations match a filter, pages are short, but each takes the same bounded time. */
   readonly scanned: number;
   /** The number of generations that are counted one by one. If there are more, a part of each period is counted. */
   readonly counted: number;
