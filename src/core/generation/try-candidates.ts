@@ -184,9 +184,7 @@ export class CandidateLoop {
     const { generation } = this;
     const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
     if (encoded === null) return generation.endIfCancelled(candidate);
-    const overLimit = generation.limits.mustCount(candidate)
-      ? await generation.limits.count(candidate)
-      : null;
+    const overLimit = await generation.limits.count(candidate);
     if (overLimit === null) return this.send(candidate, encoded, hasNext);
     this.failures.push(overLimit);
     return null;

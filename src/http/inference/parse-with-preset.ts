@@ -29,21 +29,22 @@ interface Sent {
 }
 
 /**
- * Parses a request, with the settings of the preset that it names.
- * @throws what its parser throws; GatewayError `authentication` for a preset without a key. Rejects with a GatewayError `invalid_model` or
- * `invalid_request` for a preset that cannot be used.
+ * Parses a request, with the settings of the preset that it names. Rejects as its parser, or with a GatewayError `invalid_model` or
+ * `invalid_request` for a preset that cannot be used; `authentication` for a preset without a key.
  */
-export function parseWithPreset<Request extends { readonly model: string; readonly preset: string | null }>(
+export async function parseWithPreset<
+  Request extends { readonly model: string; readonly preset: string | null },
+>(
   { accounts: { accountRoutes } }: Pick<GenerationDeps, "accounts">,
   parser: RequestParser<Request>,
   { body, principal }: Sent,
 ): Promise<ParsedRequest<Request>> {
   const request = parser.parse(body);
   const named = namePreset(request);
-  if (named === null) return Promise.resolve({ request, preset: null, bodyBytes: 0 });
+  if (named === null) return { request, preset: null, bodyBytes: 0 };
   if (principal.kind === "anonymous")
     return fail("authentication", 'A preset needs an API key. Send it as "Authorization: Bearer gw_…".');
-  return accountRoutes.of(principal.account.id).then((own) => apply(own, { parser, body, named }));
+  return apply(await accountRoutes.of(principal.account.id), { parser, body, named });
 }
 
 interface Named<Request> {

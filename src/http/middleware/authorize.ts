@@ -49,16 +49,16 @@ export type PrincipalFor<A extends Access> = {
 
 /**
  * Checks that a principal may call models, and resolves the account that pays.
- * @throws GatewayError `authentication` for an anonymous principal where a key is needed; `permission_denied` for a
- * management key. Rejects with `permission_denied` for an account that is closed or not the key's.
+ * Rejects with a GatewayError `authentication` for an anonymous principal where a key is needed; `permission_denied` for a
+ * management key, and for an account that is closed or not the key's.
  */
-export function authorizeInference(
+export async function authorizeInference(
   identified: IdentifiedPrincipal,
   access: { readonly kind: "open_inference" | "inference" },
   context: RequestContext,
 ): Promise<InferencePrincipal> {
   if (identified.kind === "anonymous")
-    return access.kind === "open_inference" ? Promise.resolve(identified) : rejectMissingKey("inference");
+    return access.kind === "open_inference" ? identified : rejectMissingKey("inference");
   const { key } = requireInferenceKey(identified);
   return resolveAccount(
     context.deps.callers.accountCache,

@@ -34,31 +34,19 @@ export class RequestLimits {
     this.limitedModels = taken.limited ?? null;
   }
 
-  /** Whether the request must be counted before it is sent to a candidate. */
-  mustCount(candidate: Candidate): boolean {
-    return this.isOtherModel(candidate) || this.isFirstFree(candidate);
-  }
-
   /**
    * Counts the request before it is sent to a candidate: for the limit of a fallback model and, once, for the account's limit on free
    * models. Returns the failure if a limit is used up; otherwise null.
    */
   async count(candidate: Candidate): Promise<Failure | null> {
-    if (this.isOtherModel(candidate)) {
-      const { id } = candidate.model;
+    const { call, record } = this.counted;
+    const { id } = candidate.model;
+    if (this.countedModel !== id && call.shadowOf === undefined) {
       this.countedModel = id;
-      const failure = await countFallback(this.deps, this.counted.call.principal, id);
+      const failure = await countFallback(this.deps, call.principal, id);
       if (failure !== null) return failure;
     }
-    return this.isFirstFree(candidate) ? this.countFree() : null;
-  }
-
-  private isOtherModel({ model }: Candidate): boolean {
-    return this.countedModel !== model.id && this.counted.call.shadowOf === undefined;
-  }
-
-  private isFirstFree(candidate: Candidate): boolean {
-    return !this.counted.record.usesFreeModel && countsAsFree(candidate);
+    return record.usesFreeModel || !countsAsFree(candidate) ? null : this.countFree();
   }
 
   private async countFree(): Promise<Failure | null> {

@@ -62,7 +62,7 @@ export interface EncodeContext extends CandidateEncoding {
 /**
  * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
  * Resolves to null if the generation is cancelled while earlier turns are loaded, or while a large request is encoded in another thread.
- * @throws GatewayError as `RequestEncoding.encode`; rejects as that and as `RequestEncoder.encode`.
+ * Rejects with a GatewayError as `RequestEncoding.encode` and as `RequestEncoder.encode`.
  */
 export async function encodeForCandidate(context: EncodeContext): Promise<EncodedForCandidate | null> {
   const { call, turns, cancellation } = context;

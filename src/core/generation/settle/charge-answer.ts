@@ -95,10 +95,11 @@ function boundReported(answering: Answering, usage: TokenUsage): bigint {
  * Prices the token usage of a complete answer, up to what the account covers. If the provider counts more than the hold covers, waits a
  * short time for more money.
  */
-export function chargeComplete(answering: Answering, checked: CheckedUsage): Promise<Charge> {
+export async function chargeComplete(answering: Answering, checked: CheckedUsage): Promise<Charge> {
   const charge = chargeFor(answering, checked.usage);
-  if (charge.paid >= charge.owed) return Promise.resolve(logCharge(answering, checked, charge));
-  return answering.allowance.coverSoon(charge.owed).then(() => chargeAnswer(answering, checked));
+  if (charge.paid >= charge.owed) return logCharge(answering, checked, charge);
+  await answering.allowance.coverSoon(charge.owed);
+  return chargeAnswer(answering, checked);
 }
 
 /** Prices token usage, up to what the account covers. Logs rejected counts, and costs that are not covered. */

@@ -53,7 +53,7 @@ export class Ledger {
    * Holds money for a caller's request, or returns the bound that prevents it, as `HoldBook.hold` does. `spender` is the open record: the
    * generation counts for the limits of the day of its request. `cost` is in nanodollars.
    */
-  hold(
+  async hold(
     principal: Extract<InferencePrincipal, { kind: "key" }>,
     spender: Spender & Pick<HoldRequest, "id">,
     { least, expected, most }: Range,
@@ -61,7 +61,7 @@ export class Ledger {
     const { holdBook, clock, holdMs, onBudgetRefused } = this.parts;
     const { account } = principal;
     const { budgets } = account;
-    const holding = holdBook.hold({
+    const verdict = await holdBook.hold({
       id: spender.id,
       amount: expected,
       least,
@@ -72,12 +72,9 @@ export class Ledger {
       spender,
       expiresAt: clock.now() + holdMs,
     });
-    if (budgets === undefined) return holding;
-    return holding.then((verdict) => {
-      if (verdict.kind === "refused" && verdict.budget !== undefined)
-        onBudgetRefused?.(budgets, verdict.budget.id, spender);
-      return verdict;
-    });
+    if (budgets !== undefined && verdict.kind === "refused" && verdict.budget !== undefined)
+      onBudgetRefused?.(budgets, verdict.budget.id, spender);
+    return verdict;
   }
 
   /** Raises a hold to `amount`, or as far as possible, and returns the amount that is held now. */

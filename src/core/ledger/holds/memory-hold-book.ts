@@ -54,11 +54,7 @@ export class MemoryHoldBook implements HoldBook {
   /** The store has everything already. */
   async start(): Promise<void> {}
 
-  hold(request: HoldRequest): Promise<HoldVerdict> {
-    return this.isLoaded(request) ? Promise.resolve(this.balances.hold(request)) : this.holdLoaded(request);
-  }
-
-  private async holdLoaded(request: HoldRequest): Promise<HoldVerdict> {
+  async hold(request: HoldRequest): Promise<HoldVerdict> {
     for (let tries = 0; tries < MAX_LOADS && !this.isLoaded(request); tries++) await this.load(request);
     return this.balances.hold(request);
   }
