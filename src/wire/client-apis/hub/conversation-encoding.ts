@@ -3,7 +3,7 @@ import { isEventStream } from "../../canonical/answer/read-document.ts";
 import type { AnswerHead, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { chooseTarget, lossOf, recallNothing } from "../request/choose-target.ts";
+import { chooseTarget, recallNothing, weighLosses } from "../request/choose-target.ts";
 import type {
   AnswerContext,
   EncodedBody,
@@ -60,12 +60,13 @@ export class ConversationEncoding implements RequestEncoding {
   /**
    * Returns the target that the client's bytes are forwarded to, if that is quick, and loses nothing that another target might keep. Null
    * otherwise.
+   * @throws GatewayError `invalid_request` if its own format cannot express the request.
    */
   private chooseForwarded(targets: readonly UpstreamTarget[]): UpstreamTarget | null {
     if (!isQuickToForward(this.reading.parts.scanned)) return null;
     for (const target of targets) {
       const fit = this.reading.fit(target);
-      if (fit !== null && (targets.length === 1 || lossOf(fit, target, 0) === 0)) return target;
+      if (fit !== null && (targets.length === 1 || weighLosses(fit.listLosses(), 0) === 0)) return target;
     }
     return null;
   }

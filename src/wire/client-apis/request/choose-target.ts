@@ -61,7 +61,7 @@ const GRAVE = 1_000;
  * Weighs losses. `light` is the weight of a loss that does not change the meaning. The amount of reasoning is not weighed, because
  * it is adapted to the model in every format.
  */
-function weighLosses(losses: readonly Warning[], light: number): number {
+export function weighLosses(losses: readonly Warning[], light: number): number {
   let sum = 0;
   for (const { isGrave, isLearned, field } of losses) {
     if (isGrave) sum += GRAVE;
@@ -71,7 +71,7 @@ function weighLosses(losses: readonly Warning[], light: number): number {
 }
 
 /** Weighs what the format of a target leaves out of a request; infinite if it cannot express the request at all. */
-export function lossOf(request: Losing, target: UpstreamTarget, light: number): number {
+function lossOf(request: Losing, target: UpstreamTarget, light: number): number {
   try {
     return weighLosses(request.listLosses(target), light);
   } catch (error) {

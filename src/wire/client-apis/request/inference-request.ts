@@ -118,7 +118,10 @@ export interface RequestDemands {
 
 /** How a request is encoded for upstreams. The client's bytes are not changed. */
 export interface RequestEncoding {
-  /** Chooses how the request is sent to an endpoint, which is described by one target for each of its formats. Encodes nothing. */
+  /**
+   * Chooses how the request is sent to an endpoint, which is described by one target for each of its formats. Encodes nothing.
+   * @throws GatewayError as `encode`.
+   */
   plan(targets: readonly UpstreamTarget[]): EncodingPlan;
   /**
    * Encodes the request for a target.
