@@ -36,6 +36,7 @@ export interface BillingVendor {
   stop(): void;
 }
 
+/** The number of different counts of prompt tokens, and the greatest of them. */
 const PROMPTS = 500;
 /** The maximum of tokens in any answer, for requests to ask for. */
 export const MAX_TOKENS = 200;
@@ -50,9 +51,15 @@ export function usageOf(serial: number): BillEntry["usage"] {
   };
 }
 
+/**
+ * Every prompt has at least so many words of four bytes. A gateway reserves a token for each two bytes, which an honest vendor must not
+ * exceed: what it counts more can only be charged where the store of the balance can be reached.
+ */
+const LEAST_WORDS = PROMPTS / 2;
+
 /** The text of a request's message. Its bytes grow by four with `size`, and an estimate of its tokens by one. */
 export function writePrompt(serial: number, plan: PlanName, size: number): string {
-  return `${String(serial).padStart(6, "0")} ${plan.padEnd(9)} ${"pad ".repeat(size)}`;
+  return `${String(serial).padStart(6, "0")} ${plan.padEnd(9)} ${"pad ".repeat(LEAST_WORDS + size)}`;
 }
 
 /** Starts the vendor. */

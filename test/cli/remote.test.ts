@@ -82,11 +82,12 @@ describe("a command that reads", () => {
     "prints the same on the stores and at the gateway with --url: %s",
     async (_name, words) => {
       for (const format of [[], ["--json"]]) {
-        const here = await run([...words, ...format]);
-        // The gateway reads what other processes have stored within a second.
-        const there = await eventually("both say the same", async () => {
-          const one = await run([...words, ...format, "--url", gateway.url]);
-          return Bun.deepEquals(one, here) && one;
+        // The gateway reads what other processes have stored within a second, and says in its heartbeats that it lives.
+        const [here, there] = await eventually("both say the same", async () => {
+          const answers = await Promise.all(
+            [[], ["--url", gateway.url]].map((where) => run([...words, ...format, ...where])),
+          );
+          return Bun.deepEquals(answers[0], answers[1]) && answers;
         });
         expect(there).toEqual(here);
       }
