@@ -34,22 +34,29 @@ interface KeyedCalls {
 }
 
 /**
+ * What the requests to a deployment have computed. The first of them creates it: most deployments are never asked, and each weak map
+ * costs every collection of garbage.
+ */
+class DeploymentMemory {
+  readonly rates = new RateMemory();
+  readonly byKey = new WeakMap<ProviderKey, KeyedCalls>();
+  readonly storeless = new Map<ProviderTarget, Map<string, ProviderTarget>>();
+  readonly lacking = new WeakPairs<ProviderTarget, ReadonlySet<string>, ProviderTarget>();
+  readonly repriced = new WeakMap<ModelEndpoint, ServedDeployment>();
+}
+
+/**
  * The values of a model endpoint, its model and its provider that are the same for every request. Computed on first use, and kept until a
  * catalog row changes.
  */
 export class ServedDeployment {
   /** Whether the model is a free variant. */
   readonly isFree: boolean;
-  /** The prices of the deployment, and of other models that its answers refer to. */
-  readonly rates = new RateMemory();
   private besides: boolean | null = null;
   private platform: TargetLists | null = null;
   /** The targets with a BYOK key, which allows every field. */
   private byok: TargetLists | null = null;
-  private readonly byKey = new WeakMap<ProviderKey, KeyedCalls>();
-  private readonly storeless = new Map<ProviderTarget, Map<string, ProviderTarget>>();
-  private readonly lacking = new WeakPairs<ProviderTarget, ReadonlySet<string>, ProviderTarget>();
-  private readonly repriced = new WeakMap<ModelEndpoint, ServedDeployment>();
+  private remembered: DeploymentMemory | null = null;
 
   constructor(
     readonly model: ModelRecord,
@@ -59,12 +66,18 @@ export class ServedDeployment {
     this.isFree = isFreeId(model.id);
   }
 
+  /** The prices of the deployment, and of other models that its answers refer to. */
+  get rates(): RateMemory {
+    return this.memory.rates;
+  }
+
   /** Returns the same deployment with the prices of `endpoint`. */
   pricedAs(endpoint: ModelEndpoint): ServedDeployment {
-    let served = this.repriced.get(endpoint);
+    const { repriced } = this.memory;
+    let served = repriced.get(endpoint);
     if (served === undefined) {
       served = new ServedDeployment(this.model, endpoint, this.provider);
-      this.repriced.set(endpoint, served);
+      repriced.set(endpoint, served);
     }
     return served;
   }
@@ -112,10 +125,11 @@ export class ServedDeployment {
 
   /** Returns a target of this deployment that is sent requests without parameters; each is created once. */
   withoutParameters(target: ProviderTarget, names: ReadonlySet<string>): ProviderTarget {
-    let without = this.lacking.get(target, names);
+    const { lacking } = this.memory;
+    let without = lacking.get(target, names);
     if (without === undefined) {
       without = withoutParameters(target, names);
-      this.lacking.set(target, names, without);
+      lacking.set(target, names, without);
     }
     return without;
   }
@@ -134,6 +148,11 @@ export class ServedDeployment {
     return line;
   }
 
+  private get memory(): DeploymentMemory {
+    this.remembered ??= new DeploymentMemory();
+    return this.remembered;
+  }
+
   private platformTargets(): TargetLists {
     this.platform ??= groupTargets(
       formatsOf(this.provider, this.endpoint).map((format) => describeTarget(this, format)),
@@ -147,17 +166,19 @@ export class ServedDeployment {
   }
 
   private callsWith(key: ProviderKey): KeyedCalls {
-    let calls = this.byKey.get(key);
+    const { byKey } = this.memory;
+    let calls = byKey.get(key);
     if (calls === undefined) {
       calls = { lines: [], usable: [] };
-      this.byKey.set(key, calls);
+      byKey.set(key, calls);
     }
     return calls;
   }
 
   private withoutStorageOf(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
-    const known = this.storeless.get(target) ?? new Map<string, ProviderTarget>();
-    this.storeless.set(target, known);
+    const { storeless } = this.memory;
+    const known = storeless.get(target) ?? new Map<string, ProviderTarget>();
+    storeless.set(target, known);
     const kind = `${facts.isImages}/${facts.cachesInMemory}`;
     let storing = known.get(kind);
     if (storing === undefined) {
