@@ -1,3 +1,4 @@
+import type { NameSet } from "../collections/name-sets.ts";
 import { type ComposedBytes, type Splice, spliceBytes } from "../text/composed-bytes.ts";
 import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
@@ -53,7 +54,7 @@ function areInOrder(splices: readonly Splice[]): boolean {
  * Returns splices that remove the named members of an object with their commas; `text` is the scanned text. At least one other
  * member must remain.
  */
-export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<string>): readonly Splice[] {
+export function removeMembers(text: string, object: JsonNode, keys: NameSet): readonly Splice[] {
   let splices: Splice[] | null = null;
   for (const { key, keyStart, end } of object.members ?? []) {
     if (!keys.has(key)) continue;
@@ -145,7 +146,7 @@ export function setMember(object: JsonNode, key: string, json: string): Splice {
 export function changeTexts(
   text: string,
   object: JsonNode | undefined,
-  keys: ReadonlySet<string>,
+  keys: NameSet,
   change: (value: string) => string,
 ): readonly Splice[] {
   let splices: Splice[] | null = null;

@@ -214,7 +214,7 @@ export interface RequestContext {
   renderError: ErrorRenderer;
   /** The share of the memory budget that the body holds; null until it is read. */
   bodyShare: ByteShare | null;
-  /** Set by a handler that returns before its response has ended. It writes the log line and releases `bodyShare` itself. */
+  /** Set by a handler that returns before its response has ended. It writes the log line, releases `bodyShare` and adds the request's id itself. */
   endsItself: boolean;
   /** Whether the body is a form instead of JSON. */
   takesForm: boolean;

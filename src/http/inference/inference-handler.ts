@@ -87,12 +87,11 @@ function respond(
   context.endsItself = true;
   let response: Response;
   try {
-    response = render(result, context, notice);
+    response = render(result, context, { notice, requestIdHeader });
   } catch (error) {
     if (result.answer.kind === "stream") abandon(result.answer.stream);
     throw error;
   }
-  if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
   if (result.attempts > 0)
     context.deps.observers.requestObserver?.onAnswered(name, context.stopwatch.workedMs());
   return response;
@@ -150,24 +149,32 @@ function outlive(result: GenerationResult): GenerationResult {
   return { ...result, answer: { ...answer, stream: outliveClient(answer.stream) } };
 }
 
-function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
+/** What a client API adds to the headers of its responses. */
+interface ApiHeaders {
+  /** A warning about the request; null if there is none. */
+  readonly notice: string | null;
+  /** A further header with the id of the request; absent if the API has none. */
+  readonly requestIdHeader?: string | undefined;
+}
+
+function render(result: GenerationResult, context: RequestContext, added: ApiHeaders): Response {
   const { answer } = result;
   const {
     settings: { unread },
   } = context.deps.generation;
   switch (answer.kind) {
     case "failure":
-      return context.renderError(answer.failure, listHeaders(result, context, notice), context.requestId);
+      return context.renderError(answer.failure, listHeaders(result, context, added), context.requestId);
     case "gone":
       return new Response(null, { status: 499 });
     case "json": {
-      const headers = listHeaders(result, context, notice);
+      const headers = listHeaders(result, context, added);
       headers["content-type"] = toHeaderText(answer.mediaType ?? "application/json");
       return new Response(bodyOf(answer.body, unread), { headers });
     }
     case "stream": {
       const { stream, mediaType } = answer;
-      const headers = listHeaders(result, context, notice);
+      const headers = listHeaders(result, context, added);
       headers["content-type"] = toHeaderText(mediaType ?? "text/event-stream; charset=utf-8");
       if (mediaType === undefined) {
         headers["cache-control"] = "no-cache";
@@ -183,13 +190,14 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
 function listHeaders(
   { plan, model, provider, limit, generationId, attempts, headers: further }: GenerationResult,
   { requestId }: RequestContext,
-  notice: string | null,
+  { notice, requestIdHeader }: ApiHeaders,
 ): Record<string, string> {
   const headers: Record<string, string> = {
     "x-request-id": requestId,
     "x-gateway-generation-id": generationId,
     "x-gateway-attempts": String(attempts),
   };
+  if (requestIdHeader !== undefined) headers[requestIdHeader] = requestId;
   if (plan.length > 0) headers["x-gateway-route"] = toHeaderText(formatPlan(plan));
   if (model !== null) headers["x-gateway-model"] = toHeaderText(model);
   if (provider !== null) headers["x-gateway-provider"] = toHeaderText(provider);

@@ -146,8 +146,9 @@ async function completeLater(handled: Promise<Response>, context: RequestState):
   }
 }
 
-function withRequestId(response: Response, { requestId }: RequestState): Response {
-  response.headers.set("x-request-id", requestId);
+/** A response that ends by itself has the id already. To change the headers of a response, the runtime makes another copy of them. */
+function withRequestId(response: Response, { requestId, endsItself }: RequestState): Response {
+  if (!endsItself) response.headers.set("x-request-id", requestId);
   return response;
 }
 

@@ -1,3 +1,4 @@
+import type { NameSet } from "../../base/collections/name-sets.ts";
 import { fail } from "../../base/failures/errors.ts";
 import { asFields, asList, type Fields } from "../../base/json/fields.ts";
 import { GATEWAY_FIELDS } from "./gateway-fields.ts";
@@ -87,11 +88,7 @@ export const NOTHING_LEFT_OUT: ProfileReview = {
  * Decides which parts of a request are omitted for an endpoint. Pure. `skipped` are fields that do not reach the provider anyway.
  * @throws GatewayError `invalid_request` if `tool_choice` requires a tool that is left out.
  */
-export function reviewRequest(
-  profile: RequestProfile,
-  view: RequestView,
-  skipped: ReadonlySet<string>,
-): ProfileReview {
+export function reviewRequest(profile: RequestProfile, view: RequestView, skipped: NameSet): ProfileReview {
   if (!needsReview(profile, view, skipped)) return NOTHING_LEFT_OUT;
   const review = new MutableReview(profile);
   review.reviewFields(view, skipped);
@@ -101,13 +98,13 @@ export function reviewRequest(
 }
 
 /** Returns whether anything may have to be omitted or added, which is rare. Allocates nothing. */
-function needsReview(profile: RequestProfile, view: RequestView, skipped: ReadonlySet<string>): boolean {
+function needsReview(profile: RequestProfile, view: RequestView, skipped: NameSet): boolean {
   for (const { key } of view.members) if (ruleForField(profile, key, skipped) !== "passes") return true;
   return mayHaveCostlyTools(profile, view) || (profile.forFiles !== undefined && view.hasFiles());
 }
 
 /** Returns the rule for a field. Those that do not reach the provider pass here. */
-function ruleForField(profile: RequestProfile, name: string, skipped: ReadonlySet<string>): FieldRule {
+function ruleForField(profile: RequestProfile, name: string, skipped: NameSet): FieldRule {
   const rule = profile.fields.get(name) ?? profile.others;
   return rule === "passes" || GATEWAY_FIELDS.has(name) || skipped.has(name) ? "passes" : rule;
 }
@@ -206,7 +203,7 @@ class MutableReview implements ProfileReview {
     return this.removed.size === 0 && this.replaced.size === 0 && this.removedTools.size === 0;
   }
 
-  reviewFields(view: RequestView, skipped: ReadonlySet<string>): void {
+  reviewFields(view: RequestView, skipped: NameSet): void {
     for (const [at, { key: name }] of view.members.entries()) {
       const rule = ruleForField(this.profile, name, skipped);
       const kept = rule === "passes" || name === "tools" ? WHOLE : keep(rule, view.valueAt(at));

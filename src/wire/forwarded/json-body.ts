@@ -1,3 +1,4 @@
+import { allBut } from "../../base/collections/name-sets.ts";
 import { fail } from "../../base/failures/errors.ts";
 import { parseFields, requireText } from "../../base/json/check-fields.ts";
 import type { Fields } from "../../base/json/fields.ts";
@@ -64,7 +65,7 @@ export function encodeJsonBody({ bytes, text, root }: JsonBody, target: Forwardi
   );
   const removed = new Set([...GATEWAY_FIELDS, ...leftOut, ...costly.removed]);
   const splices: Splice[] = [setModel(root, model), ...costly.splices];
-  splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), hashUser));
+  splices.push(...changeTexts(text, root, allBut(USER_FIELDS, removed), hashUser));
   splices.push(...removeMembers(text, root, removed));
   return { body: applySplices(bytes, splices), leftOut };
 }

@@ -1,3 +1,4 @@
+import { eitherOf } from "../../../base/collections/name-sets.ts";
 import type { JsonNode } from "../../../base/json/scan.ts";
 import {
   changeTexts,
@@ -46,8 +47,7 @@ export function forwardMessagesRequest(
   const { provider, maxTokens = null, cacheMarking = null } = target;
   const { model, refusedFields } = provider;
   const { start, end } = root.fields.model as JsonNode;
-  const rejected = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
-  const removed = leftOut.removed.size === 0 ? rejected : rejected.union(leftOut.removed);
+  const removed = eitherOf(eitherOf(GATEWAY_FIELDS, refusedFields), leftOut.removed);
   const hideUser = (userId: string): string => target.hashUser(splitUserId(userId).user);
   const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }];
   if (maxTokens !== null) splices.push(setMember(root, "max_tokens", String(maxTokens)));

@@ -1,3 +1,4 @@
+import { eitherOf } from "../../../base/collections/name-sets.ts";
 import { asFields, asList, type Fields, omit } from "../../../base/json/fields.ts";
 import {
   isWord,
@@ -53,7 +54,7 @@ export function reviewScanned(body: ScannedBody, target: ProfileTarget): Profile
   const reviewed = takes === null ? ALL_FITS : fitScanned(takes, format, body);
   const fitted =
     unused.size === 0 || offersToolsElsewhere(body.root) ? reviewed : withoutFields(reviewed, unused);
-  const skipped = fitted.removed.size === 0 ? refusedFields : refusedFields.union(fitted.removed);
+  const skipped = eitherOf(refusedFields, fitted.removed);
   const review = profile === null ? NOTHING_LEFT_OUT : reviewRequest(profile, new ScannedView(body), skipped);
   return fitted === ALL_FITS ? review : joinReviews(fitted, review);
 }

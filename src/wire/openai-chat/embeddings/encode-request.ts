@@ -1,3 +1,4 @@
+import { allBut } from "../../../base/collections/name-sets.ts";
 import { type JsonNode, memberOf } from "../../../base/json/scan.ts";
 import {
   applySplices,
@@ -60,7 +61,7 @@ export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: Embe
     if (to in parameters.extras) removed.add(from);
     else splices.push(renameMember(text, member, to));
   }
-  splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), target.hashUser));
+  splices.push(...changeTexts(text, root, allBut(USER_FIELDS, removed), target.hashUser));
   splices.push(...removeMembers(text, root, removed));
   return applySplices(bytes, splices);
 }

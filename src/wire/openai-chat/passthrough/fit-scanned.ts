@@ -16,7 +16,7 @@ export interface MessageFacts {
 }
 
 /** The members that most messages have. */
-const COMMON_MEMBERS: ReadonlySet<string> = new Set(["role", "content", "tool_calls", "tool_call_id"]);
+const COMMON_MEMBERS = ["role", "content", "tool_calls", "tool_call_id"];
 
 /** Returns whether any message may contain something that a host does not accept. If not, no message needs to be examined. */
 export function mayNeedFit(facts: MessageFacts, traits: ChatTraits): boolean {
@@ -25,7 +25,7 @@ export function mayNeedFit(facts: MessageFacts, traits: ChatTraits): boolean {
     (facts.hasDeveloper && !traits.takesDeveloper) ||
     (facts.hasCalls && traits.needsReasoning) ||
     (facts.hasParts && traits.refusesCacheMarks) ||
-    (traits.refusedFields.size > 0 && !traits.refusedFields.isDisjointFrom(COMMON_MEMBERS))
+    (traits.refusedFields.size > 0 && COMMON_MEMBERS.some((name) => traits.refusedFields.has(name)))
   );
 }
 

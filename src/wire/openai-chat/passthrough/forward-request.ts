@@ -1,3 +1,4 @@
+import { allBut, eitherOf, type NameSet } from "../../../base/collections/name-sets.ts";
 import type { Fields } from "../../../base/json/fields.ts";
 import { type FieldsNode, isWord, type JsonNode, memberOf, type Shape } from "../../../base/json/scan.ts";
 import {
@@ -69,7 +70,7 @@ export function forwardChatRequest(
   const splices: Splice[] = [replaceModel(root, provider)];
   const keepsOptions = request.stream && !provider.noStreamOptions;
   let removed = listRemoved(provider, keepsOptions);
-  if (leftOut.removed.size > 0) removed = removed.union(leftOut.removed);
+  removed = eitherOf(removed, leftOut.removed);
   addAll(splices, leftOut.splices);
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
   removed = renameMembers(request, provider, { removed, splices });
@@ -77,7 +78,7 @@ export function forwardChatRequest(
   if (provider.sendsStoreFalse === true) splices.push(setMember(root, "store", "false"));
   addToolParameters(request, splices);
   if (reasoning !== null) {
-    removed = removed.union(REASONING_FIELDS);
+    removed = eitherOf(removed, REASONING_FIELDS);
     for (const [name, value] of Object.entries(reasoning))
       splices.push(appendMember(root, name, JSON.stringify(value)));
   }
@@ -92,10 +93,9 @@ export function forwardChatRequest(
 /** Replaces what names the client's user, except in fields that the provider does not get. A function of its own, because the one that it passes on costs its caller a scope. */
 function hideUsers({ text, root }: ScannedBody, target: ChatTarget, splices: Splice[]): void {
   const { refusedFields } = target.provider;
-  const fields = refusedFields.size === 0 ? USER_FIELDS : USER_FIELDS.difference(refusedFields);
   addAll(
     splices,
-    changeTexts(text, root, fields, (user) => target.hashUser(user)),
+    changeTexts(text, root, allBut(USER_FIELDS, refusedFields), (user) => target.hashUser(user)),
   );
 }
 
@@ -118,9 +118,9 @@ const GATEWAY_AND_OPTIONS: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, "st
 export function listRemoved(
   { refusedFields }: Pick<ChatProvider, "refusedFields">,
   keepsOptions: boolean,
-): ReadonlySet<string> {
+): NameSet {
   const always = keepsOptions ? GATEWAY_FIELDS : GATEWAY_AND_OPTIONS;
-  return refusedFields.size === 0 ? always : always.union(refusedFields);
+  return eitherOf(always, refusedFields);
 }
 
 /** Returns the splice that replaces the client's name of the model by the provider's. */
@@ -137,12 +137,12 @@ export function renameMembers(
   { text, root }: ScannedBody,
   { renames }: Pick<ChatProvider, "renames">,
   { removed, splices }: Edits,
-): ReadonlySet<string> {
+): NameSet {
   let all = removed;
   for (const [from, to] of renames) {
     const member = memberOf(root, from);
     if (member === undefined || all.has(from)) continue;
-    if (memberOf(root, to) !== undefined) all = new Set(all).add(from);
+    if (memberOf(root, to) !== undefined) all = eitherOf(all, new Set([from]));
     else splices.push(replaceName(text, member, JSON.stringify(to)));
   }
   return all;
@@ -172,7 +172,7 @@ const LIMITS = ["max_tokens", "max_completion_tokens"] as const;
 /** The splices of a request so far, and the fields that are removed from it. */
 interface Edits {
   readonly splices: Splice[];
-  readonly removed: ReadonlySet<string>;
+  readonly removed: NameSet;
 }
 
 /** Replaces the client's limit by the target's, or adds it in the provider's spelling. */

@@ -1,3 +1,4 @@
+import { allBut, eitherOf } from "../../../base/collections/name-sets.ts";
 import {
   applySplices,
   changeTexts,
@@ -37,11 +38,10 @@ export function forwardCompletionRequest(
   const keepsOptions = request.stream && !provider.noStreamOptions;
   const splices: Splice[] = [replaceModel(root, provider), ...leftOut.splices];
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
-  const refused = listRemoved(provider, keepsOptions).union(leftOut.removed);
+  const refused = eitherOf(listRemoved(provider, keepsOptions), leftOut.removed);
   const removed = renameMembers(request, provider, { removed: refused, splices });
   limitAnswer(root, target, { splices, removed });
-  const users = USER_FIELDS.difference(removed);
-  splices.push(...changeTexts(text, root, users, (user) => target.hashUser(user)));
+  splices.push(...changeTexts(text, root, allBut(USER_FIELDS, removed), (user) => target.hashUser(user)));
   splices.push(...removeMembers(text, root, removed));
   return applySplices(request.bytes, splices);
 }

@@ -1,3 +1,4 @@
+import { allBut, eitherOf } from "../../../base/collections/name-sets.ts";
 import { asFields, asText } from "../../../base/json/fields.ts";
 import { isWord, type JsonNode, tryParseNode } from "../../../base/json/scan.ts";
 import {
@@ -73,9 +74,8 @@ export function forwardResponsesRequest(
   const { provider, maxTokens = null } = target;
   const { model, refusedFields } = provider;
   const { start, end } = root.fields.model as JsonNode;
-  const rejected = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
-  const removed = leftOut.removed.size === 0 ? rejected : rejected.union(leftOut.removed);
-  const users = refusedFields.size === 0 ? USER_FIELDS : USER_FIELDS.difference(refusedFields);
+  const removed = eitherOf(eitherOf(GATEWAY_FIELDS, refusedFields), leftOut.removed);
+  const users = allBut(USER_FIELDS, refusedFields);
   const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }, storeNothing(root)];
   if (!refusedFields.has("include")) splices.push(...requestEncrypted(request, model));
   if (maxTokens !== null && !refusedFields.has("max_output_tokens"))
