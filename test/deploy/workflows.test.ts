@@ -179,6 +179,13 @@ esac
         "all",
       ]);
 
+      const together = (await run("long+formats")).stdout.trimEnd().split("\n");
+      expect(together.at(-1)).toBe("16 passed, 2 failed");
+      expect(together).toContain("long:  7 pass");
+      expect(together).toContain("formats: FAIL a recording");
+      expect(together).toContain("npm run suite -- replay: FAIL a recording");
+      expect(together.filter((line) => /^ *\d+ {2}npm run suite/.test(line))).toHaveLength(5);
+
       const passed = await run("long");
       expect([passed.exitCode, passed.stdout.trimEnd().split("\n").at(-1)]).toEqual([
         0,
