@@ -16,21 +16,21 @@ export interface ConfigOrigins {
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }
 
-/** Keyed by the object of one section, because copies of a configuration share it. */
-const origins = new WeakMap<Config["timers"], ConfigOrigins>();
+/** The member with the origins. A symbol, because it is no setting, and one that copies of a configuration have, too. */
+const ORIGINS = Symbol("origins");
+
+interface Originated {
+  readonly [ORIGINS]?: ConfigOrigins;
+}
 
 /** Returns the origins of the values of a configuration; null for a configuration that `checkConfig` did not read. */
-export function originsOf({ timers }: Config): ConfigOrigins | null {
-  return origins.get(timers) ?? null;
+export function originsOf(config: Config & Originated): ConfigOrigins | null {
+  return config[ORIGINS] ?? null;
 }
 
-/** Makes a copy of a configuration whose sections were copied too have the origins of the original. */
-export function adoptOrigins(copy: Config, original: Config): void {
-  const found = originsOf(original);
-  if (found !== null) origins.set(copy.timers, found);
-}
-
-/** Records where the values of a configuration come from. */
-export function setOrigins({ timers }: Config, found: ConfigOrigins): void {
-  origins.set(timers, found);
+/** Returns a configuration with the origins of its values; null if they are not known. */
+export function withOrigins(config: Config, origins: ConfigOrigins | null): Config {
+  if (origins === null) return config;
+  const originated: Config & Originated = { ...config, [ORIGINS]: origins };
+  return originated;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigChange } from "../../core/settings/config-reload.ts";
-import { adoptOrigins } from "./config-origins.ts";
+import { originsOf, withOrigins } from "./config-origins.ts";
 import { type Config, NEEDS_RESTART } from "./config-schema.ts";
 import { isSecretSetting, MASK, maskConfig } from "./print-config.ts";
 import { listPaths, readSchema, schemasAt } from "./schema-paths.ts";
@@ -59,8 +59,7 @@ function valueAt(value: unknown, path: Path): unknown {
 
 /** Returns the configuration that a reload applies: that of the file, with the values of `before` for settings that need a restart. */
 export function keepUntilRestart(before: Config, after: Config): Config {
-  const kept = structuredClone(after);
-  adoptOrigins(kept, after);
+  const kept = withOrigins(structuredClone(after), originsOf(after));
   for (const { name, needsRestart: isKept } of diffConfigs(before, after)) {
     const path = name.split(".");
     if (isKept) putAt(kept, path, structuredClone(valueAt(before, path)));

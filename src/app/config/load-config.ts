@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import type { z } from "zod";
 import { parseDatabaseUrl, withPassword } from "../../storage/postgres/connection/database-url.ts";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
-import { adoptOrigins, originsOf, setOrigins } from "./config-origins.ts";
+import { originsOf, withOrigins } from "./config-origins.ts";
 import { type Config, configSchema } from "./config-schema.ts";
 import {
   applyEnvironment,
@@ -116,10 +116,9 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
   const parsedConfig = effective.success ? effective.data : parseRest(value, effective);
   if (parsedConfig === null) return { config: null, problems: found };
   const origin = { file, written, variableAt, referring, placeOf };
-  const config = { ...parsedConfig, data_dir: locateDataDir(parsedConfig.data_dir, origin) };
-  setOrigins(config, origin);
+  const located = { ...parsedConfig, data_dir: locateDataDir(parsedConfig.data_dir, origin) };
+  const config = withOrigins(located, origin);
   const withSecret = insertPassword(config);
-  adoptOrigins(withSecret.config, config);
   return {
     config: withSecret.config,
     problems: [...found, ...withSecret.problems, ...findDatabaseProblems(config)],
