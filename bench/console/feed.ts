@@ -4,9 +4,9 @@
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import type { CDPSession, Page } from "playwright-core";
-import { startBrowser } from "../../test/support/browser.ts";
-import { openConsolePage, signInWith } from "../../test/support/console-page.ts";
-import { type ConsoleSite, startConsoleSite } from "../../test/support/console-site.ts";
+import { startBrowser } from "../../test/support/browser/browser.ts";
+import { openConsolePage, signInWith } from "../../test/support/browser/console-page.ts";
+import { type ConsoleSite, startConsoleSite } from "../../test/support/browser/console-site.ts";
 
 const { values: options } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { findFreePort } from "../../test/support/free-port.ts";
+import { findFreePort } from "../../test/support/servers/free-port.ts";
 import { makeDataDir, ROOT, removeDataDir } from "../machine/folders.ts";
 import { spawnMeasured, waitUntilReady } from "../machine/processes.ts";
 import { medianOf } from "../report/figures.ts";

@@ -1,4 +1,4 @@
-import { startTestPostgres } from "../../test/support/postgres.ts";
+import { startTestPostgres } from "../../test/support/databases/postgres.ts";
 import { adoptServer, pinRunning } from "./processes.ts";
 
 /** A database server of the bench, with an empty database. */

@@ -8,7 +8,7 @@ import { systemClock } from "../../src/base/time/clock.ts";
 import { dayOf } from "../../src/base/time/time.ts";
 import { connectPostgres } from "../../src/storage/postgres/connection/client.ts";
 import { PostgresUsageStore } from "../../src/storage/postgres/usage/usage-store.ts";
-import { startTestPostgres } from "../../test/support/postgres.ts";
+import { startTestPostgres } from "../../test/support/databases/postgres.ts";
 import { type Filling, fill } from "./fill.ts";
 import { printFigures } from "./measure-calls.ts";
 import { explainList, measureList } from "./measure-list.ts";

@@ -1,7 +1,7 @@
-import { makeSite } from "../../test/support/gateway-process.ts";
-import { callAdmin } from "../../test/support/management.ts";
-import { startTestRedis } from "../../test/support/redis.ts";
-import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
+import { startTestRedis } from "../../test/support/databases/redis.ts";
+import { makeSite } from "../../test/support/gateway/gateway-process.ts";
+import { callAdmin } from "../../test/support/gateway/management.ts";
+import { startTcpProxy, type TcpProxy } from "../../test/support/servers/tcp-proxy.ts";
 import { startDatabase } from "../machine/database.ts";
 import { adoptServer, pinRunning } from "../machine/processes.ts";
 import type { Running } from "../targets/contestant.ts";

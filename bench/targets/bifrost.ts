@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { findFreePort } from "../../test/support/free-port.ts";
+import { findFreePort } from "../../test/support/servers/free-port.ts";
 import { ANTHROPIC_MODEL, type Contestant, chatDoor, MODEL, TRANSLATED } from "./contestant.ts";
 import { find, INSTALLED, runStep, SOURCES, startProgram } from "./programs.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { findFreePort } from "../../test/support/free-port.ts";
+import { findFreePort } from "../../test/support/servers/free-port.ts";
 import type { Contestant } from "./contestant.ts";
 import { startProgram } from "./programs.ts";
 

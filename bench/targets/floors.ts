@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { settingsFor } from "../../src/cli/start/reexec.ts";
-import { findFreePort } from "../../test/support/free-port.ts";
+import { findFreePort } from "../../test/support/servers/free-port.ts";
 import { makeDataDir, removeDataDir } from "../machine/folders.ts";
 import { type Contestant, FLOOR_PREFIX } from "./contestant.ts";
 import { FLOOR_LEVELS, type FloorLevel } from "./floor/levels.ts";

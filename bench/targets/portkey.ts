@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findFreePort } from "../../test/support/free-port.ts";
+import { findFreePort } from "../../test/support/servers/free-port.ts";
 import { adopt } from "../machine/processes.ts";
 import { ANTHROPIC_MODEL, type Contestant, chatDoor, TRANSLATED } from "./contestant.ts";
 import { SOURCES, startProgram } from "./programs.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findFreePort } from "../../test/support/free-port.ts";
+import { findFreePort } from "../../test/support/servers/free-port.ts";
 import type { ClientApi } from "../load/messages.ts";
 import { makeDataDir, ROOT, removeDataDir } from "../machine/folders.ts";
 import { chatDoor, MODEL, type Running } from "./contestant.ts";

@@ -91,11 +91,11 @@ const NAMES_OF_FORMATS: readonly (readonly [path: string, reason: string])[] = [
   ["bench/targets/floor/floor-record.ts", "values of a stored record"],
   ["bench/rows/example-record.ts", "values of a stored record"],
   ["scripts/check/check-layers.ts", "the order of folders"],
-  ["test/support/scripts/", "simulated vendors, of one format each"],
-  ["test/support/answer-site.ts", "a simulated vendor with an address for each format"],
-  ["test/support/speaking-vendor.ts", "a simulated vendor of some formats"],
-  ["test/support/recordings.ts", "the name of a folder with recorded answers"],
-  ["test/support/seed-generations.ts", "values of stored records"],
+  ["test/support/vendors/scripts/", "simulated vendors, of one format each"],
+  ["test/support/vendors/answer-site.ts", "a simulated vendor with an address for each format"],
+  ["test/support/vendors/speaking-vendor.ts", "a simulated vendor of some formats"],
+  ["test/support/vendors/recordings.ts", "the name of a folder with recorded answers"],
+  ["test/support/databases/seed-generations.ts", "values of stored records"],
 ];
 
 /** A string with the name of a format and nothing else, as it is compared or as it is the key of a table. */
@@ -254,11 +254,11 @@ function listRuntimeUses(sources: ReadonlyMap<string, string>): string[] {
 const sources = await readSources();
 const imports = new Map([...sources].map(([file, source]) => [file, listImports(file, source)]));
 const ofProgram = new Map([...imports].filter(([file]) => file.startsWith("src/")));
-/** The most files of a folder that one takes in at a glance. A list of migrations only grows, and is read from its end. */
+/** The maximum number of files of a folder: more are not taken in at a glance. A list of migrations only grows, and is read from its end. */
 const MAX_FILES = 25;
 const GROWING = /\/migrations$/;
 
-/** Lists folders of src with more files than one takes in at a glance. */
+/** Lists folders with more files than that. */
 function listFlatFolders(files: Iterable<string>): string[] {
   const folders = Map.groupBy(files, (file) => dirname(file));
   return [...folders].flatMap(([folder, { length }]) =>
@@ -272,7 +272,7 @@ function listFlatFolders(files: Iterable<string>): string[] {
 
 const problems = [
   ...listFaults(ofProgram),
-  ...listFlatFolders(ofProgram.keys()),
+  ...listFlatFolders([...ofProgram.keys(), ...new Glob("test/**/*.ts").scanSync(".")]),
   ...listRuntimeUses(sources),
   ...[...sources].flatMap(([file, source]) => listFormatNames(file, source)),
   ...findCycles(imports),

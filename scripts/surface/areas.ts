@@ -26,7 +26,7 @@ export const AREAS: readonly Area[] = [
   { name: "events", list: () => EVENT_TYPES.map((type) => ({ path: [type], value: "" })) },
 ];
 
-/** The area that only running commands can show: what they print with `--json`. `test/cli/completeness.test.ts` compares it. */
+/** The area that only running commands can show: what they print with `--json`. `test/cli/commands/completeness.test.ts` compares it. */
 export const COMMAND_OUTPUT = "command-output";
 
 function* listErrors(): Generator<Entry> {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import { queryTables } from "../support/databases/test-tables.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
-import { queryTables } from "../support/test-tables.ts";
-import { startVendor } from "../support/vendor.ts";
+import { startTestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { startVendor } from "../support/vendors/vendor.ts";
 
 test("spending while a key has no limit counts towards a limit that is set later", async () => {
   const vendor = startVendor();

@@ -1,5 +1,5 @@
 import { eventually } from "../support/eventually.ts";
-import type { GatewayProcess } from "../support/gateway-process.ts";
+import type { GatewayProcess } from "../support/gateway/gateway-process.ts";
 import type { AgentCase } from "./cases.ts";
 import type { VendorRequest } from "./vendors/simulated-vendor.ts";
 

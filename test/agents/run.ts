@@ -5,7 +5,7 @@
  * --direct        without the gateway: checks that agents and simulated vendors work together
  * --only=<text>   cases whose line contains this text
  */
-import { type GatewayProcess, makeSite } from "../support/gateway-process.ts";
+import { type GatewayProcess, makeSite } from "../support/gateway/gateway-process.ts";
 import type { Agent, AgentTarget } from "./agents.ts";
 import { type AgentCase, DIRECT_CASES, GATEWAY_CASES, type ProviderSlug } from "./cases.ts";
 import { checkGenerations } from "./find-generations.ts";

@@ -7,16 +7,16 @@ import { buildServing } from "../../src/app/serving/build-serving.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
+import { createTestClock } from "../support/test-clock.ts";
 import {
   answerHello,
   type RecordedRequest,
   type RecordingVendor,
   startRecordingVendor,
-} from "../support/recording-vendor.ts";
-import { makeServiceAccount } from "../support/service-account.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
-import { createTestClock } from "../support/test-clock.ts";
+} from "../support/vendors/recording-vendor.ts";
+import { makeServiceAccount } from "../support/vendors/service-account.ts";
 
 const ACCOUNT = makeServiceAccount();
 const folder = makeTempFolder("addresses-");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat, startTestGateway } from "../support/gateway.ts";
+import { postChat, startTestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 test("an unreadable imported catalog is logged once, and the served models stay", async () => {

@@ -4,14 +4,19 @@ import { scheduleRefresh } from "../../src/app/catalog/schedule-refresh.ts";
 import type { CatalogManager } from "../../src/core/catalog/refresh/catalog-manager.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { postChat, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import {
+  postChat,
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
-import { callAdmin } from "../support/management.ts";
 import { withStoresOf } from "../support/money.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { openTestStores } from "../support/test-stores.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

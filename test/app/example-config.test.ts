@@ -5,7 +5,7 @@ import { z } from "zod";
 import { EXAMPLE_FILE, renderExampleConfig } from "../../scripts/generate/example-config.ts";
 import { type Config, configSchema } from "../../src/app/config/config-schema.ts";
 import { checkConfig } from "../../src/app/config/load-config.ts";
-import { startTestGateway } from "../support/gateway.ts";
+import { startTestGateway } from "../support/gateway/gateway.ts";
 
 const FILE = readFileSync(EXAMPLE_FILE, "utf8");
 

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { answerHello, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import {
+  answerHello,
+  type RecordingVendor,
+  startRecordingVendor,
+} from "../support/vendors/recording-vendor.ts";
 
 let vendor: RecordingVendor;
 

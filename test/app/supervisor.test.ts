@@ -3,7 +3,7 @@ import type { ProcessStarted, ReloadAnswer, ReloadStep } from "../../src/app/pro
 import { type GatewayChild, Supervisor } from "../../src/app/processes/supervisor.ts";
 import type { ProcessMetrics } from "../../src/app/watch/process-group.ts";
 import { nextTurn } from "../../src/base/time/next-turn.ts";
-import { createMemoryLog, type LogLine } from "../support/gateway.ts";
+import { createMemoryLog, type LogLine } from "../support/gateway/gateway.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 const STOP_MS = 40_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Linked, LinkedSet } from "../../src/base/collections/linked-set.ts";
-import { countKept } from "../support/count-kept.ts";
+import { countKept } from "../support/databases/count-kept.ts";
 
 class Item extends Linked {
   constructor(readonly number: number) {

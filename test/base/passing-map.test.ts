@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { PassingMap } from "../../src/base/collections/passing-map.ts";
-import { countKept } from "../support/count-kept.ts";
+import { countKept } from "../support/databases/count-kept.ts";
 
 describe("a passing map", () => {
   test("has the same entries in the same order as a Map after any changes", () => {

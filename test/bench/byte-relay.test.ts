@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { findFreePort } from "../support/free-port.ts";
+import { findFreePort } from "../support/servers/free-port.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 const compiler = process.platform === "linux" ? Bun.which("cc") : null;

@@ -8,9 +8,9 @@ import { type FloorServer, serveFloor } from "../../bench/targets/floor/serve-fl
 import { decodeJournalEntry } from "../../src/core/usage/journal/journal-entry.ts";
 import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 
 const BODY = makeBody("24kB", "chat", "gpt-4o-mini", false);
 const SETTING = { intervalMs: 0, latencyMs: 0, marker: "größer" };

@@ -1,4 +1,11 @@
-import { chunkOf, documentOf, opening, startVendor, textOf, type VendorCall } from "../support/vendor.ts";
+import {
+  chunkOf,
+  documentOf,
+  opening,
+  startVendor,
+  textOf,
+  type VendorCall,
+} from "../support/vendors/vendor.ts";
 import { HOSTILE_PLANS, type HostilePlan, playHostile } from "./hostile-answers.ts";
 import { HOSTILE, PROVIDERS, type ProviderSlug } from "./prices.ts";
 

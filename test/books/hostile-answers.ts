@@ -1,4 +1,4 @@
-import { chunkOf, documentOf, opening, textOf, type VendorCall } from "../support/vendor.ts";
+import { chunkOf, documentOf, opening, textOf, type VendorCall } from "../support/vendors/vendor.ts";
 
 /**
  * What a hostile vendor does: impossible or invalid counts; an answer that breaks off; an answer as

@@ -1,7 +1,7 @@
-import { startTestGateway } from "../support/gateway.ts";
-import { answerCached, createPromptCache } from "../support/prompt-cache.ts";
-import { startRecordingVendor } from "../support/recording-vendor.ts";
+import { startTestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock } from "../support/test-clock.ts";
+import { answerCached, createPromptCache } from "../support/vendors/prompt-cache.ts";
+import { startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 import type { ConversationClass } from "./conversations.ts";
 
 const MODEL = "anthropic/claude-sonnet-4.5";

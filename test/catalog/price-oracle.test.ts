@@ -7,7 +7,7 @@ import type { FormatName } from "../../src/wire/conversation/traits/format-name.
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/formats/codecs.ts";
 import { priceAt, priceUsage } from "../support/price-usage.ts";
-import { hasRecordings, readAnswers } from "../support/recordings.ts";
+import { hasRecordings, readAnswers } from "../support/vendors/recordings.ts";
 
 /** The day of the catalog's data. */
 const NOW = Date.parse("2026-07-02T12:00:00Z");

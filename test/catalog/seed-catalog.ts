@@ -1,6 +1,6 @@
 import { importModelsDev } from "../../src/core/catalog/refresh/import-models-dev.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
-import { openTestStores } from "../support/test-stores.ts";
 import { shippedRules, sourceText } from "./source-fixture.ts";
 
 /** Models of a source by provider. */

@@ -7,7 +7,7 @@ import {
 } from "../../src/core/accounts/records/records.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import type { Payer } from "../books/asked.ts";
-import { openTestStores } from "../support/test-stores.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
 
 /** The payers of a run, and the store of their gateway, opened by a second process. */
 export interface Payers {

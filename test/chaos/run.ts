@@ -13,7 +13,7 @@ import { type Check, checkOnce, printChecks } from "../books/check.ts";
 import { checkBooks } from "../books/check-books.ts";
 import { LONGEST_ANSWER, WINDOW } from "../books/hostile-answers.ts";
 import { describePrices, HOSTILE, PROVIDERS, type ProviderSlug } from "../books/prices.ts";
-import { fetchGeneration, type GatewayProcess, makeSite } from "../support/gateway-process.ts";
+import { fetchGeneration, type GatewayProcess, makeSite } from "../support/gateway/gateway-process.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { checkHostile } from "./check-hostile.ts";
 import { type Clients, createClients } from "./clients.ts";

@@ -13,7 +13,7 @@ import {
 } from "ai";
 import { z } from "zod";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 
 let gateway: TestGateway;
 let echo: LanguageModel;

@@ -6,9 +6,9 @@ import Anthropic from "@anthropic-ai/sdk";
 import { type LanguageModel, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type MistralClient, openMistral } from "../support/mistral-sdk.ts";
-import { chunkOf, type Play, startVendor, textOf, type Vendor } from "../support/vendor.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { type MistralClient, openMistral } from "../support/vendors/mistral-sdk.ts";
+import { chunkOf, type Play, startVendor, textOf, type Vendor } from "../support/vendors/vendor.ts";
 
 /** What a client library reports about a stream that broke. */
 interface Report {

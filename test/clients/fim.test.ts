@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { readEvents, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import {
   answerHello,
   type RecordedRequest,
   type RecordingVendor,
   startRecordingVendor,
-} from "../support/recording-vendor.ts";
+} from "../support/vendors/recording-vendor.ts";
 
 let codestral: RecordingVendor;
 let mistral: RecordingVendor;

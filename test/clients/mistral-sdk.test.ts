@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { answerAnyFormat } from "../support/answer-any-format.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type MistralClient, openMistral } from "../support/mistral-sdk.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { answerAnyFormat } from "../support/vendors/answer-any-format.ts";
+import { type MistralClient, openMistral } from "../support/vendors/mistral-sdk.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 
 let codestral: RecordingVendor;
 /** Mistral, and hosts of other formats. */

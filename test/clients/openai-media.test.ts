@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import OpenAI, { BadRequestError, toFile } from "openai";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
-import { makeWav } from "../support/wav.ts";
+import { makeWav } from "../support/clients/wav.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 
 let vendor: RecordingVendor;
 let gateway: TestGateway;

@@ -14,8 +14,8 @@ import { zodResponseFormat } from "openai/helpers/zod";
 import { z } from "zod";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { answerHello, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { answerHello, startRecordingVendor, yamlFor } from "../support/vendors/recording-vendor.ts";
 
 type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
 type Chunk = OpenAI.Chat.Completions.ChatCompletionChunk;

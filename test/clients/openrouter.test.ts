@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText } from "ai";
 import OpenAI, { BadRequestError } from "openai";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 /** What programs that were written for OpenRouter send, at the path where they send it: docs/migrate-from/openrouter.md. */
 

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { fetchRecord } from "../faults/two-vendors.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { SCRIPTS } from "../support/scripts/all-scripts.ts";
-import { healthyBehavior } from "../support/scripts/vendor-script.ts";
-import { createTestHealth } from "../support/test-health.ts";
-import { type Play, startVendor, type Vendor } from "../support/vendor.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { createTestHealth } from "../support/gateway/test-health.ts";
+import { SCRIPTS } from "../support/vendors/scripts/all-scripts.ts";
+import { healthyBehavior } from "../support/vendors/scripts/vendor-script.ts";
+import { type Play, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import {
   expectCompleteHistories,
   runTool,

@@ -5,7 +5,7 @@ import { createOpenaiChat } from "../agents/vendors/openai-chat.ts";
 import { createOpenaiResponses } from "../agents/vendors/openai-responses.ts";
 import { writePrompt } from "../agents/vendors/scripted-model.ts";
 import { type SimulatedVendor, startVendor, type VendorRequest } from "../agents/vendors/simulated-vendor.ts";
-import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway/gateway.ts";
 
 /** A gateway whose vendors validate requests as strictly as the real ones. The sandbox is enabled too. */
 export interface StrictVendors {

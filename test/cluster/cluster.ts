@@ -1,10 +1,10 @@
 import { type BillingVendor, startBillingVendor } from "../books/billing-vendor.ts";
 import { LONGEST_ANSWER, WINDOW } from "../books/hostile-answers.ts";
 import { describePrices, PROVIDERS, type ProviderSlug } from "../books/prices.ts";
-import { WITH_FULL_DISK } from "../support/full-disk.ts";
-import { startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { startTestRedis, type TestRedis } from "../support/redis.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { WITH_FULL_DISK } from "../support/databases/full-disk.ts";
+import { startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
+import { startTestRedis, type TestRedis } from "../support/databases/redis.ts";
+import { startTcpProxy, type TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { GatewayNode } from "./gateway-node.ts";
 import { ADMIN_KEY } from "./payers.ts";
 

@@ -1,5 +1,5 @@
-import { setDiskFullOf } from "../support/full-disk.ts";
-import { type GatewayProcess, makeSite, type Site } from "../support/gateway-process.ts";
+import { setDiskFullOf } from "../support/databases/full-disk.ts";
+import { type GatewayProcess, makeSite, type Site } from "../support/gateway/gateway-process.ts";
 
 /** A store that is away keeps a gateway from starting. Milliseconds. */
 const START_MS = 120_000;

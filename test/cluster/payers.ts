@@ -1,5 +1,5 @@
 import type { Payer } from "../books/asked.ts";
-import { callAdmin } from "../support/management.ts";
+import { callAdmin } from "../support/gateway/management.ts";
 
 /** The management key of the cluster. */
 export const ADMIN_KEY = "cluster-management-key-0123456789";

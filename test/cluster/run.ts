@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Check, checkOnce, printChecks } from "../books/check.ts";
 import { checkBooks } from "../books/check-books.ts";
-import { AS_SHIPPED } from "../support/gateway-process.ts";
+import { AS_SHIPPED } from "../support/gateway/gateway-process.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { checkContract } from "./check-contract.ts";
 import { checkCredit } from "./check-credit.ts";

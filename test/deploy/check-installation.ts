@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { fetchGeneration, postChatTo } from "../support/gateway-process.ts";
+import { fetchGeneration, postChatTo } from "../support/gateway/gateway-process.ts";
 import type { RunOptions } from "./run-program.ts";
 import { type StartedGateway, startInstalled } from "./started-gateway.ts";
 

@@ -5,12 +5,12 @@ import packageJson from "../../package.json" with { type: "json" };
 import { listPrograms } from "../../scripts/build/build-executable.ts";
 import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
+import { POSTGRES_BIN, startTestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway } from "../support/gateway.ts";
-import { postChatTo } from "../support/gateway-process.ts";
-import { callAdmin } from "../support/management.ts";
-import { POSTGRES_BIN, startTestPostgres } from "../support/postgres.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { startTestGateway } from "../support/gateway/gateway.ts";
+import { postChatTo } from "../support/gateway/gateway-process.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import { checkInstallation } from "./check-installation.ts";
 import {
   configure,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { postChatTo } from "../support/gateway-process.ts";
+import { postChatTo } from "../support/gateway/gateway-process.ts";
 import { checkInstallation } from "./check-installation.ts";
 import {
   configure,

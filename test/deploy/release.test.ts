@@ -18,7 +18,7 @@ import { adoptRelease, findStart } from "../../scripts/release/repository.ts";
 import { listRuntimePackages } from "../../scripts/release/sbom.ts";
 import { releaseChanges } from "../../scripts/release/set-version.ts";
 import { AREAS } from "../../scripts/surface/areas.ts";
-import { postChatTo } from "../support/gateway-process.ts";
+import { postChatTo } from "../support/gateway/gateway-process.ts";
 import { checkInstallation } from "./check-installation.ts";
 import { findTool } from "./find-tool.ts";
 import { performDockerfile } from "./perform-dockerfile.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
 import { SUITES } from "../suites.ts";
-import { POSTGRES_BIN } from "../support/postgres.ts";
+import { POSTGRES_BIN } from "../support/databases/postgres.ts";
 import { findTool } from "./find-tool.ts";
 import { createFolder, NOTHING_FOUND, ROOT, runChecker, runProgram, toolEnvironment } from "./run-program.ts";
 

@@ -5,8 +5,8 @@ import packageJson from "../../package.json" with { type: "json" };
 import { countPriced } from "../../src/app/catalog/check-import.ts";
 import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
 import { SANDBOX_MODELS } from "../../src/app/catalog/sandbox-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { createWorkspace } from "../support/run-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { createWorkspace } from "../support/gateway/run-gateway.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
@@ -44,7 +44,7 @@ describe("the README", () => {
       Number(pattern.exec(README)?.[1]?.replaceAll(",", "")),
     );
     const bodies = Number(
-      /ALL_BODIES = ([\d_]+)/.exec(read("test/http/bad-input.test.ts"))?.[1]?.replaceAll("_", ""),
+      /ALL_BODIES = ([\d_]+)/.exec(read("test/http/requests/bad-input.test.ts"))?.[1]?.replaceAll("_", ""),
     );
     const kills = Number(/^const KILLS = (\d+);/m.exec(read("test/chaos/run.ts"))?.[1]);
     expect(stated).toEqual([bodies, kills]);

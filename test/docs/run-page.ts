@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findFreePort } from "../support/free-port.ts";
-import { AS_SHIPPED } from "../support/gateway-process.ts";
+import { AS_SHIPPED } from "../support/gateway/gateway-process.ts";
+import { findFreePort } from "../support/servers/free-port.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { findDifference } from "./compare-output.ts";
 import type { CommandBlock } from "./parse-page.ts";

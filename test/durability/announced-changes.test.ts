@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { openGatewayDatabase } from "../support/gateway-database.ts";
-import { callAdmin } from "../support/management.ts";
+import { openGatewayDatabase } from "../support/databases/gateway-database.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
 
 let gateway: TestGateway;
 

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { BackupManifest } from "../../src/app/backup/manifest.ts";
+import { postRawChat } from "../support/clients/raw-client.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   AS_SHIPPED,
@@ -10,11 +11,10 @@ import {
   makeSite,
   postChatTo,
   type Site,
-} from "../support/gateway-process.ts";
+} from "../support/gateway/gateway-process.ts";
 import { IS_LONG_RUN, RUNS_SLOW_TESTS } from "../support/long-run.ts";
-import { postRawChat } from "../support/raw-client.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
-import { healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, opening, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 /** Clients that send one request after the other: several hundred requests a second on one core. */
 const CLIENTS = 8;

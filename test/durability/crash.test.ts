@@ -1,11 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync } from "node:fs";
 import type { UsageRecord } from "../../src/core/usage/records/records.ts";
-import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
+import { postRawChat } from "../support/clients/raw-client.ts";
+import { queryTables } from "../support/databases/test-tables.ts";
+import {
+  fetchGeneration,
+  type GatewayProcess,
+  postChatTo,
+  type Site,
+} from "../support/gateway/gateway-process.ts";
 import { RUNS_SLOW_TESTS, shareOf } from "../support/long-run.ts";
-import { postRawChat } from "../support/raw-client.ts";
-import { queryTables } from "../support/test-tables.ts";
-import { closing, healthy, opening, textOf, type Vendor } from "../support/vendor.ts";
+import { closing, healthy, opening, textOf, type Vendor } from "../support/vendors/vendor.ts";
 import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
 
 let place: VendorSite;

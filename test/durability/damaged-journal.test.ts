@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
-import { ADMIN_KEY } from "../support/gateway.ts";
-import { postChatTo } from "../support/gateway-process.ts";
+import { ADMIN_KEY } from "../support/gateway/gateway.ts";
+import { postChatTo } from "../support/gateway/gateway-process.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { makeVendorSite } from "./vendor-site.ts";

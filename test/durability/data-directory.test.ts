@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { prepareDataDir } from "../../src/app/stores/data-dir.ts";
 import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
 import { lockDataDir, lockFile } from "../../src/storage/sqlite/connection/data-lock.ts";
-import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
-import { AS_SHIPPED, makeSite, type Site } from "../support/gateway-process.ts";
-import { listOpenEntries } from "../support/list-open-entries.ts";
+import { listOpenEntries } from "../support/databases/list-open-entries.ts";
+import { ADMIN_KEY, createMemoryLog } from "../support/gateway/gateway.ts";
+import { AS_SHIPPED, makeSite, type Site } from "../support/gateway/gateway-process.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { findFreePort } from "../support/free-port.ts";
-import { fetchGeneration, makeSite, postChatTo, type Site } from "../support/gateway-process.ts";
+import { fetchGeneration, makeSite, postChatTo, type Site } from "../support/gateway/gateway-process.ts";
 import { IS_LONG_RUN, RUNS_SLOW_TESTS } from "../support/long-run.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { findFreePort } from "../support/servers/free-port.ts";
+import { startTcpProxy, type TcpProxy } from "../support/servers/tcp-proxy.ts";
 
 const messages = [{ role: "user", content: "Hello!" }];
 const TEST_MS = 120_000;

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { connectKeepAlive, type KeepAliveClient } from "../support/clients/keep-alive-client.ts";
+import { dialRaw, encodeChatHead } from "../support/clients/raw-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { connectKeepAlive, type KeepAliveClient } from "../support/keep-alive-client.ts";
-import { dialRaw, encodeChatHead } from "../support/raw-client.ts";
-import { closing, healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { closing, healthy, opening, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const CLIENTS = 200;
 

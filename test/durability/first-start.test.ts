@@ -5,12 +5,12 @@ import { type RunningGateway, startGateway } from "../../src/app/run/lifecycle.t
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
 import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
-import { openGatewayDatabase } from "../support/gateway-database.ts";
-import { startInlineThread } from "../support/inline-store-thread.ts";
+import { openGatewayDatabase } from "../support/databases/gateway-database.ts";
+import { startInlineThread } from "../support/databases/inline-store-thread.ts";
+import { databaseVariables, ON_POSTGRES } from "../support/databases/test-databases.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { databaseVariables, ON_POSTGRES } from "../support/test-databases.ts";
-import { openTestStores } from "../support/test-stores.ts";
 
 let dataDir: string;
 

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fetchRecord } from "../faults/two-vendors.ts";
+import { CAN_FILL_DISK, fillDiskOf } from "../support/databases/full-disk.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { CAN_FILL_DISK, fillDiskOf } from "../support/full-disk.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 let vendor: Vendor;
 let clock: TestClock;

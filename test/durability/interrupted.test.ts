@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { chunkOf, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
+import { chunkOf, opening, startVendor, textOf, type Vendor } from "../support/vendors/vendor.ts";
 
 const messages = [{ role: "user", content: "Hello!" }];
 

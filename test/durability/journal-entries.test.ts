@@ -5,11 +5,11 @@ import { Recorder } from "../../src/core/usage/journal/recorder.ts";
 import type { RecordEntry, UsageRecord } from "../../src/core/usage/records/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { fetchRecord } from "../faults/two-vendors.ts";
+import { queryTables } from "../support/databases/test-tables.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat, startTestGateway } from "../support/gateway.ts";
+import { postChat, startTestGateway } from "../support/gateway/gateway.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { queryTables } from "../support/test-tables.ts";
 
 let dir: string;
 

@@ -9,10 +9,10 @@ import { Recorder } from "../../src/core/usage/journal/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import type { UsageStore } from "../../src/core/usage/reports/usage-store.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
+import { frameEntry } from "../support/clients/frame-entry.ts";
+import { CAN_FILL_DISK, fillDiskOf } from "../support/databases/full-disk.ts";
+import { createMemoryJournal } from "../support/databases/memory-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { frameEntry } from "../support/frame-entry.ts";
-import { CAN_FILL_DISK, fillDiskOf } from "../support/full-disk.ts";
-import { createMemoryJournal } from "../support/memory-journal.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { openGatewayDatabase } from "../support/databases/gateway-database.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { openGatewayDatabase } from "../support/gateway-database.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { IS_LONG_RUN, RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 

@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { USAGE_FRAME } from "../../src/core/usage/journal/journal-entry.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
+import { openGatewayDatabase } from "../support/databases/gateway-database.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { openGatewayDatabase } from "../support/gateway-database.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { prepareData } from "../support/gateway/prepared-data.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage, withStoresOf } from "../support/money.ts";
-import { prepareData } from "../support/prepared-data.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { documentOf, startVendor, USAGE, type Vendor } from "../support/vendor.ts";
+import { documentOf, startVendor, USAGE, type Vendor } from "../support/vendors/vendor.ts";
 
 const messages = [{ role: "user", content: "Hello!" }];
 const DOLLAR = 1_000_000_000;

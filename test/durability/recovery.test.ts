@@ -3,7 +3,7 @@ import { recoverUsage } from "../../src/core/usage/journal/recover-usage.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { openUsageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
-import { createMemoryJournal } from "../support/memory-journal.ts";
+import { createMemoryJournal } from "../support/databases/memory-journal.ts";
 
 const connect = useSqlite();
 const NO_JOURNAL = createMemoryJournal();

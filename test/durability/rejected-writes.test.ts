@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { openGatewayDatabase } from "../support/gateway-database.ts";
-import { callAdmin } from "../support/management.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { openGatewayDatabase } from "../support/databases/gateway-database.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 let vendor: Vendor;
 let gateway: TestGateway;

@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { waitFor } from "../support/event-loop.ts";
-import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
+import {
+  fetchGeneration,
+  type GatewayProcess,
+  postChatTo,
+  type Site,
+} from "../support/gateway/gateway-process.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
-import { closing, opening, type Play, textOf, type Vendor } from "../support/vendor.ts";
+import { closing, opening, type Play, textOf, type Vendor } from "../support/vendors/vendor.ts";
 import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
 
 let place: VendorSite;

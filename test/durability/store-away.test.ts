@@ -9,9 +9,9 @@ import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import { listen } from "../../src/http/server/server.ts";
 import { fetchRecord, startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
 import { usageOf } from "../storage/contracts/samples.ts";
+import { openGatewayDatabase } from "../support/databases/gateway-database.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat, startTestGateway } from "../support/gateway.ts";
-import { openGatewayDatabase } from "../support/gateway-database.ts";
+import { postChat, startTestGateway } from "../support/gateway/gateway.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

@@ -1,5 +1,5 @@
-import { type GatewayProcess, makeSite, type Site } from "../support/gateway-process.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { type GatewayProcess, makeSite, type Site } from "../support/gateway/gateway-process.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 /** A vendor, and a site with it as the only provider. */
 export interface VendorSite {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createLedgerAlarm } from "../../src/app/watch/ledger-alarm.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { isSigned, startWebhookReceiver, type WebhookReceiver } from "../support/servers/webhook-receiver.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
-import { isSigned, startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
 const DAY_MS = 86_400_000;

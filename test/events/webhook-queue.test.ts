@@ -6,9 +6,9 @@ import type { GatewayEvent } from "../../src/core/events/event.ts";
 import { MAX_AGE_MS, MAX_TRIES, MAX_WAITING } from "../../src/telemetry/webhooks/webhook-queue.ts";
 import { type Webhook, WebhookSender } from "../../src/telemetry/webhooks/webhook-sender.ts";
 import { waitFor } from "../support/event-loop.ts";
-import { createMemoryLog } from "../support/gateway.ts";
+import { createMemoryLog } from "../support/gateway/gateway.ts";
+import { isSigned, startWebhookReceiver, type WebhookReceiver } from "../support/servers/webhook-receiver.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { isSigned, startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 /** How long a receiver may take. Milliseconds. */
 const RESPONSE_MS = 10_000;

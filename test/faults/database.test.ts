@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { findFreePort } from "../support/free-port.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
-import { type OutageSite, startOutageSite } from "../support/outage-site.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { findFreePort } from "../support/servers/free-port.ts";
+import { type OutageSite, startOutageSite } from "../support/vendors/outage-site.ts";
 
 /** What happens to the database, and what ends it. */
 interface Outage {

@@ -5,11 +5,11 @@ import type { Extension } from "../../src/core/generation/call/extension.ts";
 import type { TokenCounter } from "../../src/core/generation/memory/token-counter.ts";
 import { createHealth, type Health } from "../../src/core/routing/health/health.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
+import { dialRaw, type RawClient } from "../support/clients/raw-client.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { dialRaw, type RawClient } from "../support/raw-client.ts";
-import { scrape } from "../support/scrape.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { scrape } from "../support/servers/scrape.ts";
 import {
   closing,
   documentOf,
@@ -19,7 +19,7 @@ import {
   textOf,
   USAGE,
   type Vendor,
-} from "../support/vendor.ts";
+} from "../support/vendors/vendor.ts";
 
 /** Does something at one step of a request. A step is a call of a part that a request works with. */
 class Steps {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 let gateway: TestGateway;
 let clock: TestClock;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { postChat } from "../support/gateway.ts";
+import { postChat } from "../support/gateway/gateway.ts";
 import { isInRun } from "../support/long-run.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import { describeOutcome, expectCalls, expectOutcome, type Outcome, type Received } from "./outcome.ts";

@@ -8,7 +8,7 @@ import {
   textOf,
   USAGE,
   type VendorCall,
-} from "../support/vendor.ts";
+} from "../support/vendors/vendor.ts";
 import type { Outcome } from "./outcome.ts";
 import { KEY_A } from "./two-vendors.ts";
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../src/base/failures/errors.ts";
-import type { ErrorName, ScriptedFinish, VendorScript } from "../support/scripts/vendor-script.ts";
-import type { Play, VendorCall } from "../support/vendor.ts";
+import type { ErrorName, ScriptedFinish, VendorScript } from "../support/vendors/scripts/vendor-script.ts";
+import type { Play, VendorCall } from "../support/vendors/vendor.ts";
 import type { ClientFinish } from "./client-apis.ts";
 
 /** What a client gets, in any client API and from any upstream format. */

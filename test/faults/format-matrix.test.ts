@@ -4,8 +4,8 @@ import type { FormatName } from "../../src/wire/conversation/traits/format-name.
 import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import { waitFor } from "../support/event-loop.ts";
 import { isInRun } from "../support/long-run.ts";
-import { SCRIPTS } from "../support/scripts/all-scripts.ts";
-import { SCRIPTED_USAGE } from "../support/scripts/vendor-script.ts";
+import { SCRIPTS } from "../support/vendors/scripts/all-scripts.ts";
+import { SCRIPTED_USAGE } from "../support/vendors/scripts/vendor-script.ts";
 import { CLIENT_APIS, type ClientAnswer, type ClientApi } from "./client-apis.ts";
 import { FORMAT_FAULTS, type FormatFault, type FormatOutcome } from "./format-faults.ts";
 import { type FormatVendors, SCRIPTED_COST, standInOf, startFormatVendors } from "./format-vendors.ts";

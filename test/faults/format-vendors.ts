@@ -1,11 +1,11 @@
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { SCRIPTS } from "../support/scripts/all-scripts.ts";
-import { healthyBehavior, type VendorScript } from "../support/scripts/vendor-script.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { createTestHealth } from "../support/gateway/test-health.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { createTestHealth } from "../support/test-health.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { SCRIPTS } from "../support/vendors/scripts/all-scripts.ts";
+import { healthyBehavior, type VendorScript } from "../support/vendors/scripts/vendor-script.ts";
+import { startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import { KEY_A, KEY_B } from "./two-vendors.ts";
 
 /** A gateway under a test clock, with a cheap and an expensive vendor that speak any format. */

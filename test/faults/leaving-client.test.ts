@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { ABORT_WATCH_DELAY_MS, postRawChat } from "../support/clients/raw-client.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { postChat } from "../support/gateway.ts";
-import { ABORT_WATCH_DELAY_MS, postRawChat } from "../support/raw-client.ts";
-import { closing, documentOf, opening, type Play, textOf, type VendorCall } from "../support/vendor.ts";
+import { postChat } from "../support/gateway/gateway.ts";
+import {
+  closing,
+  documentOf,
+  opening,
+  type Play,
+  textOf,
+  type VendorCall,
+} from "../support/vendors/vendor.ts";
 import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
 let vendors: TwoVendors;

@@ -6,8 +6,8 @@
  * --pause=<ms>       the pause of each of the two clients between two requests
  */
 import { parseArgs } from "node:util";
-import { type OutageSite, startOutageSite } from "../support/outage-site.ts";
-import { startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
+import { type OutageSite, startOutageSite } from "../support/vendors/outage-site.ts";
 
 const { values: options } = parseArgs({
   options: {

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Vendor } from "../support/vendor.ts";
+import type { Vendor } from "../support/vendors/vendor.ts";
 import { COST, fetchRecord, KEY_A, KEY_B, PROMPT, type TwoVendors } from "./two-vendors.ts";
 
 /** What a client gets. Each row of the matrix expects one. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const FIRST = Buffer.from([0xff, 0xf3, 0x44, 0xc4, 0x00]);
 const SECOND = Buffer.from([0x0a, 0x80, 0x90, 0xe2, 0x82]);

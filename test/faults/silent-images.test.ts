@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { startTestGateway } from "../support/gateway.ts";
+import { startTestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { startVendor } from "../support/vendor.ts";
+import { startVendor } from "../support/vendors/vendor.ts";
 
 const IMAGE = { type: "image_generation.completed", b64_json: "aGk=" };
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { postRawChat } from "../support/clients/raw-client.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { createTestHealth } from "../support/gateway/test-health.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
-import { postRawChat } from "../support/raw-client.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { createTestHealth } from "../support/test-health.ts";
-import { documentOf, healthy, type Play, startVendor, type Vendor } from "../support/vendor.ts";
+import { documentOf, healthy, type Play, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import { fetchRecord } from "./two-vendors.ts";
 
 const FORMATS = ["openai-chat", "openai-responses", "anthropic-messages", "gemini"] as const;

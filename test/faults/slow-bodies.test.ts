@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { dialRaw, encodeChatHead } from "../support/clients/raw-client.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat } from "../support/gateway.ts";
-import { dialRaw, encodeChatHead } from "../support/raw-client.ts";
+import { postChat } from "../support/gateway/gateway.ts";
 import { PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
 const SILENCE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { postRawChat, type RawClient } from "../support/clients/raw-client.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { postRawChat, type RawClient } from "../support/raw-client.ts";
-import { closing, opening, type Play, textOf, type VendorCall } from "../support/vendor.ts";
+import { closing, opening, type Play, textOf, type VendorCall } from "../support/vendors/vendor.ts";
 import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
 let vendors: TwoVendors;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { postRawChat, type RawClient } from "../support/clients/raw-client.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { shareOf } from "../support/long-run.ts";
-import { postRawChat, type RawClient } from "../support/raw-client.ts";
-import { closing, documentOf, opening, type Play, textOf } from "../support/vendor.ts";
+import { closing, documentOf, opening, type Play, textOf } from "../support/vendors/vendor.ts";
 import { PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
 /** On other systems the socket buffers are not bounded, and hold everything that these vendors send. */

@@ -1,8 +1,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat, startTestGateway } from "../support/gateway.ts";
+import { postChat, startTestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { closing, documentOf, opening, type Play, startVendor, type VendorCall } from "../support/vendor.ts";
+import {
+  closing,
+  documentOf,
+  opening,
+  type Play,
+  startVendor,
+  type VendorCall,
+} from "../support/vendors/vendor.ts";
 
 const CALLERS = 64;
 /** With seven further answers after each one, nearly every client would get another client's answer. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { turnEventLoop } from "../support/event-loop.ts";
-import { postChat } from "../support/gateway.ts";
-import { chunkOf, opening, textOf } from "../support/vendor.ts";
+import { postChat } from "../support/gateway/gateway.ts";
+import { chunkOf, opening, textOf } from "../support/vendors/vendor.ts";
 import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
 let vendors: TwoVendors;

@@ -1,8 +1,8 @@
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type RawServer, startRawServer } from "../support/raw-server.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { createTestHealth } from "../support/gateway/test-health.ts";
+import { type RawServer, startRawServer } from "../support/servers/raw-server.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { createTestHealth } from "../support/test-health.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 export const KEY_A = "sk-vendor-a-0123456789abcdef";
 export const KEY_B = "sk-vendor-b-0123456789abcdef";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { postChat } from "../support/gateway.ts";
-import { healthy } from "../support/vendor.ts";
+import { postChat } from "../support/gateway/gateway.ts";
+import { healthy } from "../support/vendors/vendor.ts";
 import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
 let vendors: TwoVendors;

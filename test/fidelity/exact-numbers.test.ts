@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { endWith } from "../support/answer-end.ts";
+import { endWith } from "../support/vendors/answer-end.ts";
 import { makeIdentity, readStream } from "./answers/run-answers.ts";
 import { VENDORS } from "./answers/vendors.ts";
 import { CLIENTS, type Client, FORMATS } from "./formats.ts";

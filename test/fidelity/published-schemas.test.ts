@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { asFields } from "../../src/base/json/fields.ts";
-import { eventSchemaOf } from "../support/published-events.ts";
-import { PUBLISHED_SCHEMAS } from "../support/published-schemas.ts";
+import { eventSchemaOf } from "../support/clients/published-events.ts";
+import { PUBLISHED_SCHEMAS } from "../support/vendors/published-schemas.ts";
 import { FEATURES } from "./answers/features.ts";
 import { readEvents } from "./answers/fold.ts";
 import { runFeature } from "./answers/run-answers.ts";

@@ -4,7 +4,7 @@ import { createNormaliser } from "../../src/wire/canonical/answer/normalise-answ
 import type { Answer } from "../../src/wire/canonical/model/answer.ts";
 import { FINISH_WORDS } from "../../src/wire/canonical/model/finish-words.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/formats/codecs.ts";
-import { hasRecordings } from "../support/recordings.ts";
+import { hasRecordings } from "../support/vendors/recordings.ts";
 import { countEnds } from "./answers/count-ends.ts";
 import { makeIdentity, readClientStream, readStream, readWhole } from "./answers/run-answers.ts";
 import { summarise } from "./answers/summarise.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { FINISH_WORDS } from "../../src/wire/canonical/model/finish-words.ts";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { isInRun } from "../support/long-run.ts";
-import { hasRecordings } from "../support/recordings.ts";
+import { hasRecordings } from "../support/vendors/recordings.ts";
 import { FEATURES } from "./answers/features.ts";
 import { readClientStream, readStream, runFeature } from "./answers/run-answers.ts";
 import { summarise } from "./answers/summarise.ts";

@@ -4,13 +4,13 @@ import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.t
 import { createPostgresDatabase } from "../../src/storage/postgres/connection/sql-database.ts";
 import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { postChat, type TestGateway } from "../support/gateway.ts";
+import { postChat, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
 /** Twice what is promised, because a machine that runs tests is busy. Milliseconds. */

@@ -3,15 +3,15 @@ import { type Clock, systemClock } from "../../src/base/time/clock.ts";
 import { createSteadyTime } from "../../src/base/time/steady-time.ts";
 import { HOUR_MS } from "../../src/base/time/time.ts";
 import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
+import { postRawChat } from "../support/clients/raw-client.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { postChat, type TestGateway } from "../support/gateway.ts";
+import { postChat, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
 import { findLedgerProblems } from "../support/money.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { postRawChat } from "../support/raw-client.ts";
-import { closing, healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
+import { closing, healthy, opening, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
 /** Starts of servers, and gateways that get to know each other. */

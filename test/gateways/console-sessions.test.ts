@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import type { TestGateway } from "../support/gateway.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { callWithSession, findSessionId, type SignedIn, signIn } from "../support/sign-in.ts";
+import type { TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
+import { callWithSession, findSessionId, type SignedIn, signIn } from "../support/gateway/sign-in.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
 /** Twice what is promised, because a machine that runs tests is busy. Milliseconds. */

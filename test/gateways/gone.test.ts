@@ -11,23 +11,23 @@ import { systemClock } from "../../src/base/time/clock.ts";
 import type { RegisteredGateway } from "../../src/core/gateways/gateway-registry.ts";
 import { checksum } from "../../src/storage/journal/checksum.ts";
 import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
+import { postRawChat } from "../support/clients/raw-client.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { createMemoryLog } from "../support/gateway.ts";
+import { createMemoryLog } from "../support/gateway/gateway.ts";
 import {
   fetchGeneration,
   type GatewayProcess,
   makeSite,
   postChatTo,
   type Site,
-} from "../support/gateway-process.ts";
+} from "../support/gateway/gateway-process.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { postRawChat } from "../support/raw-client.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, opening, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const ADMIN_KEY = "management-key-of-the-test-0123456789";
 const GENERATION_ID = /x-gateway-generation-id: (gen_\w+)/i;

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
 import { createPostgresDatabase } from "../../src/storage/postgres/connection/sql-database.ts";
-import type { TestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { createWorkspace } from "../support/run-gateway.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
+import type { TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { createWorkspace } from "../support/gateway/run-gateway.ts";
 import { MASTER_KEY, type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
 const OLDER = "0.0.9";

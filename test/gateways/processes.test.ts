@@ -2,6 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
+import { postRawChat, type RawClient } from "../support/clients/raw-client.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   fetchGeneration,
@@ -9,14 +12,11 @@ import {
   makeSite,
   postChatTo,
   type Site,
-} from "../support/gateway-process.ts";
+} from "../support/gateway/gateway-process.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { postRawChat, type RawClient } from "../support/raw-client.ts";
-import { scrape } from "../support/scrape.ts";
-import { closing, healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
+import { scrape } from "../support/servers/scrape.ts";
+import { closing, healthy, opening, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const ADMIN_KEY = "management-key-of-the-test-0123456789";
 const GENERATION_ID = /x-gateway-generation-id: (gen_\w+)/i;

@@ -6,11 +6,11 @@ import { RENEWAL_MS } from "../../src/core/gateways/gateway-registry.ts";
 import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateways/gateway-registry.ts";
 import { connectRedis, type Redis } from "../../src/storage/redis/client.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/databases/redis.ts";
 import { eventually } from "../support/eventually.ts";
-import { createMemoryLog, type LogLine } from "../support/gateway.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/redis.ts";
+import { createMemoryLog, type LogLine } from "../support/gateway/gateway.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   AS_SHIPPED,
@@ -9,11 +10,10 @@ import {
   makeSite,
   postChatTo,
   type Site,
-} from "../support/gateway-process.ts";
+} from "../support/gateway/gateway-process.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 /** docs/operations/backup.md: pg_dump while gateways run, and what proves and completes a restored database. */
 

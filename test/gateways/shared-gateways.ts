@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway/gateway.ts";
 import { findTempRoot } from "../support/temp-root.ts";
 
 /** The master key of all gateways of a test. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/databases/redis.ts";
 import { eventually } from "../support/eventually.ts";
-import type { TestGateway } from "../support/gateway.ts";
+import type { TestGateway } from "../support/gateway/gateway.ts";
+import { createAccountTools } from "../support/gateway/management.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
-import { createAccountTools } from "../support/management.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/redis.ts";
-import { documentOf, healthy, type Play, startVendor, type Vendor } from "../support/vendor.ts";
+import { documentOf, healthy, type Play, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
 /** Starts of servers, and gateways that get to know each other at their renewals. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/databases/redis.ts";
 import { eventually } from "../support/eventually.ts";
-import type { TestGateway } from "../support/gateway.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/redis.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import type { TestGateway } from "../support/gateway/gateway.ts";
+import { startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
 /** Failures of the start of a server are no failures of the test. */

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateways/gateway-registry.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { makeSite, type Site } from "../support/gateway-process.ts";
+import { makeSite, type Site } from "../support/gateway/gateway-process.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
+import { createWorkspace } from "../support/gateway/run-gateway.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
-import { createWorkspace } from "../support/run-gateway.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
 const [OLD, NEW] = ["a".repeat(64), "b".repeat(64)];

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, manage } from "../support/money.ts";
-import { answerHello, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
-import { hasRecordings, readAnswers, readStreams } from "../support/recordings.ts";
+import {
+  answerHello,
+  type RecordingVendor,
+  startRecordingVendor,
+} from "../support/vendors/recording-vendor.ts";
+import { hasRecordings, readAnswers, readStreams } from "../support/vendors/recordings.ts";
 
 const MINE = "mine/chat";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
-import { chunkOf, documentOf, opening, startVendor, type Vendor } from "../support/vendor.ts";
+import { chunkOf, documentOf, opening, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 let vendor: Vendor;
 let gateway: TestGateway;

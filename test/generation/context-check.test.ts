@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { TokenCounter } from "../../src/core/generation/memory/token-counter.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
-import { answerAnyFormat } from "../support/answer-any-format.ts";
-import { CLIENT_APIS } from "../support/client-apis.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { CLIENT_APIS } from "../support/clients/client-apis.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock } from "../support/test-clock.ts";
+import { answerAnyFormat } from "../support/vendors/answer-any-format.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 
 const MODEL = "openai/gpt-4o-mini";
 const WINDOW = 128_000;

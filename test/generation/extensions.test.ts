@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ExtensionPoints } from "../../src/core/generation/call/extension.ts";
 import type { AttemptRecord, UsageRecord } from "../../src/core/usage/records/records.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 
 let gateway: TestGateway;
 /** What the extension under test does in the next generations. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
-import { startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { startVendor, type Vendor, type VendorCall } from "../support/vendors/vendor.ts";
 
 /** What a vendor says of the gateway's account: words, a sum, a key and a person. */
 const WORDS = "Ada, your prepaid funds of $98,765.43 at team Blue are used up for key zz-secret-key";

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
-import { answerHello, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import {
+  answerHello,
+  type RecordingVendor,
+  startRecordingVendor,
+} from "../support/vendors/recording-vendor.ts";
 
 const MODEL = "mine/chat";
 const MUCH = 10_000_000_000;

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import { CLIENT_APIS } from "../faults/client-apis.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
-import { ANSWERED_TEXT, answerWithUsage } from "../support/scripts/answer-with-usage.ts";
-import { USAGE_OF } from "../support/scripts/usage-of.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { ANSWERED_TEXT, answerWithUsage } from "../support/vendors/scripts/answer-with-usage.ts";
+import { USAGE_OF } from "../support/vendors/scripts/usage-of.ts";
+import { startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const WINDOW = 8_192;
 /** Nanodollars per token. */

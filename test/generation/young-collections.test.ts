@@ -1,7 +1,7 @@
 import { edenGC, fullGC, heapStats } from "bun:jsc";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const REQUESTS = 240;
 const CONCURRENT = 8;

@@ -1,5 +1,5 @@
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
-import { encodeEvent } from "../support/event-frames.ts";
+import { encodeEvent } from "../support/clients/event-frames.ts";
 import { members, times } from "./dimension.ts";
 
 /** A dimension of a vendor's answer, as a document or as pieces of a stream. Bytes are latin-1 characters. */

@@ -5,8 +5,8 @@ import { makeIdentity, STREAM_HEAD } from "../fidelity/answers/run-answers.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import { makeTarget } from "../fidelity/targets.ts";
-import { endWith } from "../support/answer-end.ts";
 import { isInRun } from "../support/long-run.ts";
+import { endWith } from "../support/vendors/answer-end.ts";
 import { ANSWER_DIMENSIONS } from "./answer-dimensions.ts";
 import { growsLinearly, LARGER, type Work } from "./measure-growth.ts";
 

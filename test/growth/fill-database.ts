@@ -5,7 +5,7 @@ import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { COUNTER_COLUMNS, DURATION_COLUMNS, LATENCY_COLUMNS } from "../../src/storage/sql/usage/columns.ts";
 import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
-import { seedGenerations } from "../support/seed-generations.ts";
+import { seedGenerations } from "../support/databases/seed-generations.ts";
 
 /** The size of a large database. */
 export interface DatabaseSize {

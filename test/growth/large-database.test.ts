@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { copyMigratedDatabase } from "../support/sqlite-template.ts";
+import { copyMigratedDatabase } from "../support/databases/sqlite-template.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { fillDatabase } from "./fill-database.ts";
 import { listManagementCalls } from "./management-calls.ts";

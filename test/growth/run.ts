@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { migrateDataDir } from "../../src/storage/sqlite/connection/database.ts";
-import { findFreePort } from "../support/free-port.ts";
+import { findFreePort } from "../support/servers/free-port.ts";
 import { fillDatabase } from "./fill-database.ts";
 import { listManagementCalls } from "./management-calls.ts";
 

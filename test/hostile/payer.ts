@@ -1,6 +1,6 @@
 import { eventually } from "../support/eventually.ts";
-import { fetchGeneration } from "../support/gateway-process.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
+import { fetchGeneration } from "../support/gateway/gateway-process.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
 import { ensure } from "./hostile-case.ts";
 import type { TestBed } from "./test-bed.ts";
 

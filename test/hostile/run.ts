@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { reportCounts } from "../support/suite-program.ts";
-import { healthy } from "../support/vendor.ts";
+import { healthy } from "../support/vendors/vendor.ts";
 import type { HostileCase } from "./hostile-case.ts";
 import { measureSlowness } from "./machine-speed.ts";
 import { startTestBed, type TestBed } from "./test-bed.ts";

@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
-import { type GatewayProcess, makeSite } from "../support/gateway-process.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { type GatewayProcess, makeSite } from "../support/gateway/gateway-process.ts";
+import { startVendor, type Vendor } from "../support/vendors/vendor.ts";
 import { PROBE_SOCKET, type Reading } from "./probe.ts";
 import { type HostileVendor, startHostileVendor } from "./vendor.ts";
 

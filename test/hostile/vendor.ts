@@ -1,6 +1,6 @@
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
-import { SCRIPTS } from "../support/scripts/all-scripts.ts";
+import { SCRIPTS } from "../support/vendors/scripts/all-scripts.ts";
 
 /** How a vendor answers a request; `null`: as a healthy vendor. */
 export type AnswerScript = (request: Request) => Response | Promise<Response> | null;

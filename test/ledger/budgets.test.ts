@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { DAY_MS, SECOND_MS } from "../../src/base/time/time.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
-import { callAdmin } from "../support/management.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
+import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "../support/vendors/vendor.ts";
 
 /** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Dollars. */
 const COST = 0.00006;

@@ -6,11 +6,11 @@ import { MemoryHoldBook } from "../../src/core/ledger/holds/memory-hold-book.ts"
 import { daysOfBudget, nameDay, periodsOf } from "../../src/core/ledger/limits/budget-limits.ts";
 import type { LedgerStore, SpendQuery } from "../../src/core/ledger/records/ledger-store.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
 import { addAccountWithKey, manage } from "../support/money.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
+import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "../support/vendors/vendor.ts";
 
 /** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Nanodollars. */
 const COST = 10 * 1_000 + 5 * 10_000;

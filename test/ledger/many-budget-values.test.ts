@@ -11,10 +11,10 @@ import { BudgetWatch } from "../../src/core/extensions/budgets/budget-watch.ts";
 import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
 import { keyOf, usageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { openTestStores } from "../support/test-stores.ts";
 
 const NOW = Date.parse("2027-01-27T12:00:00Z");
 const TODAY = dayOf(NOW);

@@ -5,7 +5,7 @@ import { MemoryHoldBook, type MemoryHoldBookParts } from "../../src/core/ledger/
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger/ledger-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
-import { testCreditChanges } from "../storage/contracts/credit-changes.ts";
+import { testCreditChanges } from "../storage/contracts/money/credit-changes.ts";
 import { grantOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 import { ConcurrentLedger } from "./concurrent-ledger.ts";

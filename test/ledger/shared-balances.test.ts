@@ -8,13 +8,13 @@ import { systemClock } from "../../src/base/time/clock.ts";
 import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 import { accountOf } from "../storage/contracts/samples.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { manage } from "../support/money.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 /** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Nanodollars. */
 const COST = 10 * 1_000 + 5 * 10_000;

@@ -3,10 +3,10 @@ import type { FormatName } from "../../src/wire/conversation/traits/format-name.
 import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import { CLIENT_APIS } from "../faults/client-apis.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
-import { SCRIPTS } from "../support/scripts/all-scripts.ts";
-import { USAGE_OF } from "../support/scripts/usage-of.ts";
+import { SCRIPTS } from "../support/vendors/scripts/all-scripts.ts";
+import { USAGE_OF } from "../support/vendors/scripts/usage-of.ts";
 import {
   chunkOf,
   closing,
@@ -17,7 +17,7 @@ import {
   textOf,
   type Vendor,
   type VendorCall,
-} from "../support/vendor.ts";
+} from "../support/vendors/vendor.ts";
 
 /** Nanodollars per token. */
 const PROMPT = 1_000;

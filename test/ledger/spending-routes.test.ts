@@ -8,9 +8,9 @@ import {
   OPEN_FIXED_ROUTES,
   PREFIXES,
 } from "../../src/http/server/route-table.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { openTestStores } from "../support/test-stores.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const messages = [{ role: "user", content: "Hello!" }];
 const CHAT_MODEL = "acme/model";

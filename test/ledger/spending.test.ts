@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
-import { documentOf, healthy, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
+import { documentOf, healthy, opening, startVendor, textOf, type Vendor } from "../support/vendors/vendor.ts";
 
 /** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Nanodollars. */
 const COST = 10 * 1_000 + 5 * 10_000;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { eventually } from "../support/eventually.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 /** One caller may hold half: five and a half bodies of the maximum size while they are received. A received body counts three times. */
 const LARGEST = 200_000;

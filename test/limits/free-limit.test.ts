@@ -3,12 +3,12 @@ import type { InferencePrincipal } from "../../src/core/accounts/records/princip
 import { FreeLimit } from "../../src/core/limits/free-limit.ts";
 import { MemoryRateLimiter } from "../../src/core/limits/memory-rate-limiter.ts";
 import type { RateLimiter } from "../../src/core/limits/rate-limiter.ts";
-import { type AskableApi, CLIENT_APIS } from "../support/client-apis.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
-import { type PreparedAccount, prepareData } from "../support/prepared-data.ts";
+import { type AskableApi, CLIENT_APIS } from "../support/clients/client-apis.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { type PreparedAccount, prepareData } from "../support/gateway/prepared-data.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { healthy, type Play, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, type Play, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const HOUR_MS = 3_600_000;
 const FREE = "acme/gift:free";

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type AskableApi, CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
+import { type AskableApi, CLIENT_APIS, yamlForAllApis } from "../support/clients/client-apis.ts";
+import { ABORT_WATCH_DELAY_MS } from "../support/clients/raw-client.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { prepareData } from "../support/prepared-data.ts";
-import { ABORT_WATCH_DELAY_MS } from "../support/raw-client.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { prepareData } from "../support/gateway/prepared-data.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import {
   documentOf,
@@ -14,7 +14,7 @@ import {
   startVendor,
   USAGE,
   type Vendor,
-} from "../support/vendor.ts";
+} from "../support/vendors/vendor.ts";
 
 const [CHAT] = CLIENT_APIS as readonly [AskableApi];
 const MINUTE_MS = 60_000;

@@ -6,10 +6,10 @@ import type { Admission } from "../../src/core/generation/prepare/admission.ts";
 import { MemoryRateLimiter } from "../../src/core/limits/memory-rate-limiter.ts";
 import { type LimitScope, NO_LIMIT, type RateLimiter } from "../../src/core/limits/rate-limiter.ts";
 import { makeDeployment } from "../routing/make-deployment.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { createAccountTools } from "../support/management.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { createAccountTools } from "../support/gateway/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 let vendor: Vendor;
 let clock: TestClock;

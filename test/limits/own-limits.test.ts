@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { changeKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import type { KeyRecord } from "../../src/core/accounts/records/records.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type AccountTools, callAdmin, createAccountTools } from "../support/management.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { type AccountTools, callAdmin, createAccountTools } from "../support/gateway/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { openTestStores } from "../support/test-stores.ts";
-import { documentOf, healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { documentOf, healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const AS_CONFIGURED = { requests_per_minute: null, tokens_per_minute: null, concurrent: null };
 

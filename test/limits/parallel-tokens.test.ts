@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
+import { CLIENT_APIS, yamlForAllApis } from "../support/clients/client-apis.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { prepareData } from "../support/gateway/prepared-data.ts";
 import { shareOf } from "../support/long-run.ts";
-import { prepareData } from "../support/prepared-data.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { documentOf, startVendor, type Vendor } from "../support/vendor.ts";
+import { documentOf, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const [CHAT] = CLIENT_APIS;
 const LIMIT = 20_000;

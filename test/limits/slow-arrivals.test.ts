@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { dialRaw, encodeChatHead, type RawClient } from "../support/clients/raw-client.ts";
+import { ON_POSTGRES } from "../support/databases/test-databases.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { dialRaw, encodeChatHead, type RawClient } from "../support/raw-client.ts";
-import { scrape } from "../support/scrape.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { scrape } from "../support/servers/scrape.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { ON_POSTGRES } from "../support/test-databases.ts";
-import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 const KB = 1_000;
 const TOTAL = 4_000 * KB;

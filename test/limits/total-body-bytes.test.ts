@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { ABORT_WATCH_DELAY_MS } from "../support/clients/raw-client.ts";
+import { ON_POSTGRES } from "../support/databases/test-databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { ABORT_WATCH_DELAY_MS } from "../support/raw-client.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { ON_POSTGRES } from "../support/test-databases.ts";
-import { healthy, opening, type Play, startVendor, type Vendor } from "../support/vendor.ts";
+import { healthy, opening, type Play, startVendor, type Vendor } from "../support/vendors/vendor.ts";
 
 /** One body may take the whole budget, and then fits only if no other body is held. */
 const TOTAL = 600_000;

@@ -3,11 +3,12 @@
  * test gets a database of its own on servers that this program starts; and the suites of the stores on PostgreSQL and Redis, and of
  * several gateways: `npm run suite -- postgres`. Arguments choose files or folders instead.
  */
+import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { Glob } from "bun";
 import { ON_SERVERS } from "../suites.ts";
-import { startTestPostgres } from "../support/postgres.ts";
-import { startTestRedis } from "../support/redis.ts";
+import { startTestPostgres } from "../support/databases/postgres.ts";
+import { startTestRedis } from "../support/databases/redis.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -36,23 +37,24 @@ const [BODIES, PROVIDERS, PROCESS] = [
 const EXCLUDED: Readonly<Record<string, string>> = {
   "app/addresses.test.ts": PROVIDERS,
   "app/providers.test.ts": PROVIDERS,
-  "cli/import.test.ts": "writes a configuration, and no rows",
-  "cli/proxies.test.ts": PROVIDERS,
-  "cli/readers.test.ts": PROCESS,
-  "cli/terminal-characters.test.ts": PROCESS,
-  "http/addresses.test.ts": BODIES,
-  "http/compressed-answers.test.ts": BODIES,
-  "http/members-twice.test.ts": BODIES,
-  "http/reasoning-parameters.test.ts": BODIES,
-  "http/request-size.test.ts": BODIES,
+  "cli/config/import.test.ts": "writes a configuration, and no rows",
+  "cli/config/proxies.test.ts": PROVIDERS,
+  "cli/start/readers.test.ts": PROCESS,
+  "cli/commands/terminal-characters.test.ts": PROCESS,
+  "http/server/addresses.test.ts": BODIES,
+  "http/answers/compressed-answers.test.ts": BODIES,
+  "http/requests/members-twice.test.ts": BODIES,
+  "http/requests/reasoning-parameters.test.ts": BODIES,
+  "http/requests/request-size.test.ts": BODIES,
   "limits/slow-arrivals.test.ts": BODIES,
   "app/storage-copy.test.ts": "copies from SQLite to PostgreSQL, on a server of its own",
   "app/catalog-away.test.ts": "makes the file of the imported catalog unreadable",
-  "cli/backup.test.ts": "is about copies of SQLite",
-  "cli/gateways.test.ts": "says what the command prints with each database",
-  "cli/migrate.test.ts": "starts its own servers, and tests both databases",
-  "cli/provider-keys.test.ts": "generates master keys in the data directory, and re-encrypts with them",
-  "cli/secrets.test.ts": "is about the file of generated master keys",
+  "cli/start/backup.test.ts": "is about copies of SQLite",
+  "cli/resources/gateways.test.ts": "says what the command prints with each database",
+  "cli/start/migrate.test.ts": "starts its own servers, and tests both databases",
+  "cli/config/provider-keys.test.ts":
+    "generates master keys in the data directory, and re-encrypts with them",
+  "cli/config/secrets.test.ts": "is about the file of generated master keys",
   "durability/announced-changes.test.ts":
     "reads and damages the tables of SQLite; test/storage/postgres has the same cases",
   "durability/backup.test.ts": "is about copies of SQLite",
@@ -73,6 +75,8 @@ const EXCLUDED: Readonly<Record<string, string>> = {
 const MAX_CONNECTIONS = 500;
 
 function listFiles(): string[] {
+  for (const file of Object.keys(EXCLUDED))
+    if (!existsSync(join(ROOT, "test", file))) throw new Error(`${file}, which is excluded, does not exist`);
   const files = [...FOLDERS, ...ON_SERVERS].flatMap((folder) => [
     ...new Glob(`test/${folder}/**/*.test.ts`).scanSync(ROOT),
   ]);

@@ -7,7 +7,7 @@ import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../src/storage/postgres/migrations/list.ts";
 import { migratePostgres } from "../../src/storage/postgres/migrations/migrate.ts";
 import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
-import { openTestPostgres } from "../support/open-postgres.ts";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
 
 /** Version 0.1 had the tables of these migrations of SQLite. */
 const SQLITE_VERSION_0_1 = 8;

@@ -1,10 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { databaseVariables } from "../support/databases/test-databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { type CommandRun, createWorkspace, type GatewayProcess } from "../support/run-gateway.ts";
-import { databaseVariables } from "../support/test-databases.ts";
-import { closing, documentOf, opening, startVendor, textOf, type VendorCall } from "../support/vendor.ts";
-import { startWebhookReceiver } from "../support/webhook-receiver.ts";
+import { type CommandRun, createWorkspace, type GatewayProcess } from "../support/gateway/run-gateway.ts";
+import { startWebhookReceiver } from "../support/servers/webhook-receiver.ts";
+import {
+  closing,
+  documentOf,
+  opening,
+  startVendor,
+  textOf,
+  type VendorCall,
+} from "../support/vendors/vendor.ts";
 
 export const ADMIN_KEY = "operator-0123456789abcdef";
 export const METRICS_TOKEN = "metrics-0123456789abcdef";

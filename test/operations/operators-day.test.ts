@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/time/clock.ts";
+import { ON_POSTGRES } from "../support/databases/test-databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
-import { parseScrape } from "../support/scrape.ts";
+import { parseScrape } from "../support/servers/scrape.ts";
+import { isSigned } from "../support/servers/webhook-receiver.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { ON_POSTGRES } from "../support/test-databases.ts";
-import { isSigned } from "../support/webhook-receiver.ts";
 import { markAsNewer, writeFormerDatabase } from "./database-versions.ts";
 import {
   ADMIN_KEY,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
-import { createWorkspace } from "../support/run-gateway.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { createWorkspace } from "../support/gateway/run-gateway.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 
 let vendor: RecordingVendor;
 let gateway: TestGateway;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, manage } from "../support/money.ts";
-import { type RecordingVendor, startRecordingVendor, streamOf } from "../support/recording-vendor.ts";
+import { type RecordingVendor, startRecordingVendor, streamOf } from "../support/vendors/recording-vendor.ts";
 
 let vendor: RecordingVendor;
 let gateway: TestGateway;

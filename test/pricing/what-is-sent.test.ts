@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { createMasterKey } from "../../src/core/provider-keys/vault.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { addAccountWithKey, manage } from "../support/money.ts";
 import {
   answerHello,
   type RecordedRequest,
   type RecordingVendor,
   startRecordingVendor,
-} from "../support/recording-vendor.ts";
+} from "../support/vendors/recording-vendor.ts";
 
 let vendor: RecordingVendor;
 let gateway: TestGateway;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { CHAT, type Fields, type ProfileSite, RESPONSES, startProfileSite } from "./profile-site.ts";
+import { CHAT, type Fields, type ProfileSite, RESPONSES, startProfileSite } from "./sites/profile-site.ts";
 
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const AT_DEEPSEEK = { provider: { only: ["deepseek"] } };

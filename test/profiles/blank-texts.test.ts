@@ -7,7 +7,7 @@ import {
   type ProfileSite,
   RESPONSES,
   startProfileSite,
-} from "./profile-site.ts";
+} from "./sites/profile-site.ts";
 
 /** Claude and Gemini at a chat host and a Responses host, where their vendors see the texts too. */
 const HOSTS = `

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Json } from "./answer-turns.ts";
-import { MESSAGES, type ProfileSite, startProfileSite } from "./profile-site.ts";
+import type { Json } from "./sites/answer-turns.ts";
+import { MESSAGES, type ProfileSite, startProfileSite } from "./sites/profile-site.ts";
 
 /* Vendors bind thinking to the account that got it. */
 

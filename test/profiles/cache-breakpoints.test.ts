@@ -6,7 +6,7 @@ import {
   type ProfileSite,
   RESPONSES,
   startProfileSite,
-} from "./profile-site.ts";
+} from "./sites/profile-site.ts";
 
 const [NEW, OLD, CLAUDE] = ["openai/gpt-5.6", "openai/gpt-5.1", "anthropic/claude-sonnet-4.5"];
 const BREAKPOINT = { prompt_cache_breakpoint: { mode: "explicit" } };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { CHAT, MESSAGES, type ProfileSite, startProfileSite } from "./profile-site.ts";
+import { CHAT, MESSAGES, type ProfileSite, startProfileSite } from "./sites/profile-site.ts";
 
 const CLAUDE = "anthropic/claude-sonnet-4.5";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { checkConfig } from "../../src/app/config/load-config.ts";
-import { answerAnyFormat } from "../support/answer-any-format.ts";
-import { startTestGateway } from "../support/gateway.ts";
-import { startRecordingVendor } from "../support/recording-vendor.ts";
-import { CHAT, MESSAGES, type ProfileSite, RESPONSES, startProfileSite } from "./profile-site.ts";
+import { startTestGateway } from "../support/gateway/gateway.ts";
+import { answerAnyFormat } from "../support/vendors/answer-any-format.ts";
+import { startRecordingVendor } from "../support/vendors/recording-vendor.ts";
+import { CHAT, MESSAGES, type ProfileSite, RESPONSES, startProfileSite } from "./sites/profile-site.ts";
 
 const CONFIGURED = {
   providers: {

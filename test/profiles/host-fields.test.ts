@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { answerAnyFormat } from "../support/answer-any-format.ts";
-import { CHAT, type Fields, type ProfileSite, RESPONSES, startProfileSite } from "./profile-site.ts";
+import { answerAnyFormat } from "../support/vendors/answer-any-format.ts";
+import { CHAT, type Fields, type ProfileSite, RESPONSES, startProfileSite } from "./sites/profile-site.ts";
 
 /** A model that each host serves, and that restricts none of the parameters itself. */
 const MODELS: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { answerAnyFormat } from "../support/answer-any-format.ts";
-import { callAdmin } from "../support/management.ts";
-import type { Responder } from "../support/recording-vendor.ts";
-import { scrape } from "../support/scrape.ts";
+import { callAdmin } from "../support/gateway/management.ts";
+import { scrape } from "../support/servers/scrape.ts";
+import { answerAnyFormat } from "../support/vendors/answer-any-format.ts";
+import type { Responder } from "../support/vendors/recording-vendor.ts";
 import {
   HOSTS,
   hasField,
@@ -10,8 +10,8 @@ import {
   refuse,
   startLearningSite,
   unsupported,
-} from "./learning-site.ts";
-import { CHAT, type Fields, MESSAGES, RESPONSES } from "./profile-site.ts";
+} from "./sites/learning-site.ts";
+import { CHAT, type Fields, MESSAGES, RESPONSES } from "./sites/profile-site.ts";
 
 let site: LearningSite;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { CHAT, MESSAGES, type ProfileSite, RESPONSES, startProfileSite } from "./profile-site.ts";
+import { CHAT, MESSAGES, type ProfileSite, RESPONSES, startProfileSite } from "./sites/profile-site.ts";
 
 let site: ProfileSite;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { ServedDeployment } from "../../src/core/deployments/served-deployment.t
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import type { UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
 import { openRequest } from "../fidelity/open-request.ts";
-import type { Fields } from "./profile-site.ts";
+import type { Fields } from "./sites/profile-site.ts";
 
 const SCHEMA = { name: "place", schema: { type: "object", properties: {} } };
 const TOOL = { type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } };

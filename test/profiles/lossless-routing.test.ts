@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { answerAnyFormat } from "../support/answer-any-format.ts";
-import type { AskableApi } from "../support/client-apis.ts";
+import type { AskableApi } from "../support/clients/client-apis.ts";
+import { answerAnyFormat } from "../support/vendors/answer-any-format.ts";
 import {
   CHAT,
   type Fields,
@@ -8,7 +8,7 @@ import {
   type ProfileSite,
   RESPONSES,
   startProfileSite,
-} from "./profile-site.ts";
+} from "./sites/profile-site.ts";
 
 const MODEL = "acme/one";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { AskableApi } from "../support/client-apis.ts";
+import type { AskableApi } from "../support/clients/client-apis.ts";
 import {
   CHAT,
   type Fields,
@@ -8,7 +8,7 @@ import {
   type ProfileSite,
   RESPONSES,
   startProfileSite,
-} from "./profile-site.ts";
+} from "./sites/profile-site.ts";
 
 let site: ProfileSite;
 beforeAll(async () => {

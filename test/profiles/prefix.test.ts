@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { shareOf } from "../support/long-run.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
-import { answerTurn, type Json } from "./answer-turns.ts";
-import { type Client, listClients, pickText } from "./converse.ts";
-import { BEDROCK_AND_COHERE, type ProfileSite, RESPONSES, startProfileSite } from "./profile-site.ts";
+import { answerTurn, type Json } from "./sites/answer-turns.ts";
+import { type Client, listClients, pickText } from "./sites/converse.ts";
+import { BEDROCK_AND_COHERE, type ProfileSite, RESPONSES, startProfileSite } from "./sites/profile-site.ts";
 
 /* Vendors bind prompt caches and thinking to what was sent before. So what is sent of a conversation is the beginning of what is sent of it
  * one turn later, however broken it is. Cache marks are exempt. */

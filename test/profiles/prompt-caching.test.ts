@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { AskableApi } from "../support/client-apis.ts";
-import { callAdmin, createAccountTools } from "../support/management.ts";
-import { answerCached, createPromptCache, type PromptCache } from "../support/prompt-cache.ts";
-import type { RecordedRequest } from "../support/recording-vendor.ts";
+import type { AskableApi } from "../support/clients/client-apis.ts";
+import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
+import { answerCached, createPromptCache, type PromptCache } from "../support/vendors/prompt-cache.ts";
+import type { RecordedRequest } from "../support/vendors/recording-vendor.ts";
 import {
   CHAT,
   type Fields,
@@ -10,7 +10,7 @@ import {
   type ProfileSite,
   RESPONSES,
   startProfileSite,
-} from "./profile-site.ts";
+} from "./sites/profile-site.ts";
 
 const CLAUDE = "anthropic/claude-sonnet-4.5";
 const LONG = "All of this is known to the assistant. ".repeat(200);

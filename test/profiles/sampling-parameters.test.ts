@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { answerAnyFormat } from "../support/answer-any-format.ts";
+import { answerAnyFormat } from "../support/vendors/answer-any-format.ts";
 import {
   CHAT,
   type Fields,
@@ -7,7 +7,7 @@ import {
   type ProfileSite,
   RESPONSES,
   startProfileSite,
-} from "./profile-site.ts";
+} from "./sites/profile-site.ts";
 
 let site: ProfileSite;
 beforeAll(async () => {

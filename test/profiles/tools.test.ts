@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { answerAnyFormat } from "../support/answer-any-format.ts";
-import type { AskableApi } from "../support/client-apis.ts";
-import type { RecordedRequest } from "../support/recording-vendor.ts";
+import type { AskableApi } from "../support/clients/client-apis.ts";
+import { answerAnyFormat } from "../support/vendors/answer-any-format.ts";
+import type { RecordedRequest } from "../support/vendors/recording-vendor.ts";
 import {
   CHAT,
   type Fields,
@@ -10,7 +10,7 @@ import {
   type ProfileSite,
   RESPONSES,
   startProfileSite,
-} from "./profile-site.ts";
+} from "./sites/profile-site.ts";
 
 let site: ProfileSite;
 beforeAll(async () => {

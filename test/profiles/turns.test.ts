@@ -6,7 +6,7 @@ import {
   type ProfileSite,
   RESPONSES,
   startProfileSite,
-} from "./profile-site.ts";
+} from "./sites/profile-site.ts";
 
 const OLDER = "anthropic/claude-sonnet-4.5";
 const NEWER = "anthropic/claude-opus-4.8";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { createMasterKey } from "../../src/core/provider-keys/vault.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 import { makeAccount, makeKey, PLATFORM, restart, type Site, secretsAt, startSite } from "./site.ts";
 
 const random = createSystemRandom();

@@ -7,8 +7,8 @@ import { recoverUsage } from "../../src/core/usage/journal/recover-usage.ts";
 import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
-import { openTestStores } from "../support/test-stores.ts";
 
 let dir: string;
 let stores: Stores;

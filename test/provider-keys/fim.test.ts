@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 import { makeAccount, makeKey, type Site, secretsAt, startSite } from "./site.ts";
 
 let site: Site;

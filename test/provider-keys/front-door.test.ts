@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
+import { createTestHealth } from "../support/gateway/test-health.ts";
 import {
   answerHello,
   type RecordedRequest,
   type Responder,
   startRecordingVendor,
-} from "../support/recording-vendor.ts";
-import { createTestHealth } from "../support/test-health.ts";
+} from "../support/vendors/recording-vendor.ts";
 import { makeAccount, makeKey, PLATFORM, type Site, secretsAt, startSite } from "./site.ts";
 
 let site: Site;

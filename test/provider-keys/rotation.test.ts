@@ -8,8 +8,8 @@ import type { Stores } from "../../src/app/stores/stores.ts";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import type { ProviderKeyRecord } from "../../src/core/provider-keys/records.ts";
 import { createMasterKey, createVault } from "../../src/core/provider-keys/vault.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
-import { openTestStores } from "../support/test-stores.ts";
 import { makeAccount, makeKey, restart, type Site, secretsAt, startSite } from "./site.ts";
 
 const random = createSystemRandom();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { answerHello, type Responder } from "../support/recording-vendor.ts";
-import { dumpTables } from "../support/test-tables.ts";
+import { dumpTables } from "../support/databases/test-tables.ts";
+import { answerHello, type Responder } from "../support/vendors/recording-vendor.ts";
 import { makeAccount, makeKey, type Site, startSite } from "./site.ts";
 
 const OWN = "own-hidden-secret-0123456789";

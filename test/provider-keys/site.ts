@@ -6,9 +6,9 @@ import {
   type Policy,
   type Role,
 } from "../../src/core/accounts/records/records.ts";
-import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
-import { openTestStores } from "../support/test-stores.ts";
+import { openTestStores } from "../support/databases/test-stores.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway/gateway.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
 
 /** The secrets of the platform keys for two of the vendors. */
 export const PLATFORM = { near: "platform-near-0123456789", far: "platform-far-0123456789" } as const;

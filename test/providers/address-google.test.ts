@@ -4,9 +4,9 @@ import { createTokenSource, type TokenSource } from "../../src/providers/address
 import { readServiceAccount } from "../../src/providers/address/service-account.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
 import { eventually } from "../support/eventually.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
-import { makeServiceAccount } from "../support/service-account.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
+import { makeServiceAccount } from "../support/vendors/service-account.ts";
 
 const ACCOUNT = makeServiceAccount();
 const LIFE_S = 3600;

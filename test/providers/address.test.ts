@@ -10,7 +10,7 @@ import {
 } from "../../src/providers/address/create-address.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
 import { PROVIDER_FORMATS } from "../../src/wire/conversation/traits/format-name.ts";
-import { makeServiceAccount } from "../support/service-account.ts";
+import { makeServiceAccount } from "../support/vendors/service-account.ts";
 
 const data = loadShippedCatalog();
 const account = makeServiceAccount();

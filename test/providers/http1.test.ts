@@ -4,7 +4,7 @@ import { systemClock } from "../../src/base/time/clock.ts";
 import type { Transport, UpstreamRequest } from "../../src/core/deployments/transport.ts";
 import type { Http1Bounds } from "../../src/providers/http1/bounds.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
-import { type RawConnection, type RawServer, startRawServer } from "../support/raw-server.ts";
+import { type RawConnection, type RawServer, startRawServer } from "../support/servers/raw-server.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import {
   answering,

@@ -19,8 +19,8 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from "../../src/core/deployments/transport.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
-import { type RawConnection, type RawServer, startRawServer } from "../support/raw-server.ts";
+import { type Certificates, makeCertificates } from "../support/servers/certificates.ts";
+import { type RawConnection, type RawServer, startRawServer } from "../support/servers/raw-server.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 export interface TransportSubject {

@@ -1,6 +1,6 @@
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
-import { startTestGateway } from "../support/gateway.ts";
-import { createAccountTools } from "../support/management.ts";
+import { startTestGateway } from "../support/gateway/gateway.ts";
+import { createAccountTools } from "../support/gateway/management.ts";
 import type { Json } from "./conversation.ts";
 import { TARGETS, type Target } from "./hosts.ts";
 import type { Recording } from "./recordings.ts";

@@ -7,8 +7,8 @@ import {
   sampleTexts,
 } from "../../src/core/routing/plan/prompt-tokens.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
+import { listTextSamples } from "../support/clients/text-samples.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { listTextSamples } from "../support/text-samples.ts";
 
 const counter = createTokenCounter(createTestClock());
 afterAll(() => counter.close());

@@ -1,7 +1,7 @@
 import type { Clock } from "../../src/base/time/clock.ts";
 import type { Journal, JournalLine } from "../../src/core/usage/journal/journal.ts";
 import { wrapMethods } from "../../src/storage/wrap-methods.ts";
-import { frameEntry } from "../support/frame-entry.ts";
+import { frameEntry } from "../support/clients/frame-entry.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
 /**

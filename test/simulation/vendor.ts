@@ -7,7 +7,7 @@ import {
 } from "../../src/core/deployments/transport.ts";
 import { type ProviderSlug, priceOf } from "../books/prices.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
-import { chunkOf, documentOf, textOf } from "../support/vendor.ts";
+import { chunkOf, documentOf, textOf } from "../support/vendors/vendor.ts";
 
 /** What a vendor bills for a complete answer. */
 export interface Bill {

@@ -6,8 +6,8 @@ import { DAY_MS } from "../../src/base/time/time.ts";
 import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import { SqliteRetention } from "../../src/storage/sqlite/usage/retention.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
-import { expectPromisedOutput } from "../support/promised-output.ts";
-import { createWorkspace } from "../support/run-gateway.ts";
+import { expectPromisedOutput } from "../support/gateway/promised-output.ts";
+import { createWorkspace } from "../support/gateway/run-gateway.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { usageOf } from "./contracts/samples.ts";
 

@@ -5,7 +5,7 @@ import { lockDataDir, lockLeftDataDir } from "../../src/storage/sqlite/connectio
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { testLeases } from "./contracts/leases.ts";
+import { testLeases } from "./contracts/money/leases.ts";
 
 let dir: string;
 beforeEach(() => {

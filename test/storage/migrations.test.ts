@@ -11,7 +11,7 @@ import { MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
 import { compareSchema, migrate, readSchema } from "../../src/storage/sqlite/migrations/migrate.ts";
 import type { SqliteMigration } from "../../src/storage/sqlite/migrations/migration.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
-import { createMemoryJournal } from "../support/memory-journal.ts";
+import { createMemoryJournal } from "../support/databases/memory-journal.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { openUsageOf, usageOf } from "./contracts/samples.ts";
 

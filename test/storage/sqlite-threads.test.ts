@@ -12,28 +12,28 @@ import {
   createThreadedStores,
   type ThreadedStores,
 } from "../../src/storage/sqlite/threads/threaded-stores.ts";
+import { startInlineThread } from "../support/databases/inline-store-thread.ts";
+import { copyMigratedDatabase } from "../support/databases/sqlite-template.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { startInlineThread } from "../support/inline-store-thread.ts";
-import { copyMigratedDatabase } from "../support/sqlite-template.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
-import { testBudgetStore } from "./contracts/budget-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
-import { testHourlyUsage } from "./contracts/hourly-usage.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
-import { testLedgerStore } from "./contracts/ledger-store.ts";
+import { testBudgetStore } from "./contracts/money/budget-store.ts";
+import { testHourlyUsage } from "./contracts/money/hourly-usage.ts";
+import { testLedgerStore } from "./contracts/money/ledger-store.ts";
+import { testUsageStore } from "./contracts/money/usage-store.ts";
 import { testNamedRouteStore } from "./contracts/named-route-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
 import { testTierStore } from "./contracts/tier-store.ts";
-import { testUsageStore } from "./contracts/usage-store.ts";
 
 let dataDir: string;
 let opened: ThreadedStores[];
@@ -239,7 +239,7 @@ describe("a thread of SQLite", () => {
       dataDir,
       clock,
       start(events) {
-        const worker = new Worker(new URL("../support/crashing-worker.ts", import.meta.url));
+        const worker = new Worker(new URL("../support/databases/crashing-worker.ts", import.meta.url));
         workers.push(worker);
         if (workers.length > 1) {
           worker.terminate();

@@ -1,4 +1,4 @@
-import { ON_POSTGRES } from "./test-databases.ts";
+import { ON_POSTGRES } from "./databases/test-databases.ts";
 
 /** Whether all cells and seeds are run: `npm run suite -- long`. `npm test` runs a fixed share of them. */
 export const IS_LONG_RUN = process.env["GATEWAY_TEST_LONG"] === "true";

@@ -5,8 +5,8 @@ import {
   type MemberRecord,
   OPEN_POLICY,
 } from "../../src/core/accounts/records/records.ts";
-import type { TestGateway } from "./gateway.ts";
-import { openTestStores } from "./test-stores.ts";
+import { openTestStores } from "./databases/test-stores.ts";
+import type { TestGateway } from "./gateway/gateway.ts";
 
 /** Runs `work` with a gateway's stores while the gateway runs, as the command line does. */
 export async function withStoresOf<T>(

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { METRICS_FILE, renderMetricsDocument } from "../../scripts/generate/metrics-table.ts";
 import { METRICS } from "../../src/core/telemetry/metric-declarations.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { readDashboard } from "../support/grafana-board.ts";
-import { type Scrape, scrape } from "../support/scrape.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { readDashboard } from "../support/servers/grafana-board.ts";
+import { type Scrape, scrape } from "../support/servers/scrape.ts";
 
 const root = join(import.meta.dir, "..", "..");
 const RULES_FILE = join(root, "deploy", "prometheus", "alerts.yaml");

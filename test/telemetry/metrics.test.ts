@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ExtensionPoints } from "../../src/core/generation/call/extension.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { scrape } from "../support/servers/scrape.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import {
   answerHello,
   type RecordingVendor,
   startRecordingVendor,
   yamlFor,
-} from "../support/recording-vendor.ts";
-import { scrape } from "../support/scrape.ts";
-import { createTestClock, type TestClock } from "../support/test-clock.ts";
+} from "../support/vendors/recording-vendor.ts";
 
 const CHAT = { model: "acme/model", messages: [{ role: "user", content: "Hello!" }] };
 const TOKEN = "metrics-token-0123456789";

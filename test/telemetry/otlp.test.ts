@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { waitFor } from "../support/event-loop.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type ReceivedSpan, startTestCollector, type TestCollector } from "../support/otlp-collector.ts";
-import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
-import { scrape } from "../support/scrape.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import {
+  type ReceivedSpan,
+  startTestCollector,
+  type TestCollector,
+} from "../support/servers/otlp-collector.ts";
+import { scrape } from "../support/servers/scrape.ts";
+import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/vendors/recording-vendor.ts";
 
 const CHAT = { model: "acme/model", messages: [{ role: "user", content: "a secret question" }] };
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";

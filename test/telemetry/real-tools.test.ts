@@ -3,10 +3,10 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { eventually } from "../support/eventually.ts";
-import { findFreePort } from "../support/free-port.ts";
-import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { readDashboard } from "../support/grafana-board.ts";
-import { startTestCollector, type TestCollector } from "../support/otlp-collector.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { findFreePort } from "../support/servers/free-port.ts";
+import { readDashboard } from "../support/servers/grafana-board.ts";
+import { startTestCollector, type TestCollector } from "../support/servers/otlp-collector.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 /** Set by `npm run suite -- telemetry`, because the programs take seconds to start. */

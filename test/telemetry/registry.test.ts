@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { joinFamilies, printFamilies } from "../../src/telemetry/metrics/print-metrics.ts";
 import { createMetricRegistry, MAX_SERIES } from "../../src/telemetry/metrics/registry.ts";
-import { parseScrape } from "../support/scrape.ts";
+import { parseScrape } from "../support/servers/scrape.ts";
 
 const COUNTER = {
   name: "a_total",

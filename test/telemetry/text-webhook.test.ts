@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { HookQuestion, HookVerdict } from "../../src/core/extensions/guardrails/text-hook.ts";
 import { TextWebhook } from "../../src/telemetry/webhooks/text-webhook.ts";
-import { isQuestionSigned, startCheckService } from "../support/check-service.ts";
+import { isQuestionSigned, startCheckService } from "../support/gateway/check-service.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";

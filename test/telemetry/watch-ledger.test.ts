@@ -7,10 +7,10 @@ import { systemClock } from "../../src/base/time/clock.ts";
 import { MINUTE_MS } from "../../src/base/time/time.ts";
 import { printFamilies } from "../../src/telemetry/metrics/print-metrics.ts";
 import { createMetricRegistry } from "../../src/telemetry/metrics/registry.ts";
+import { openGatewayDatabase } from "../support/databases/gateway-database.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { createMemoryLog, startTestGateway } from "../support/gateway.ts";
-import { openGatewayDatabase } from "../support/gateway-database.ts";
-import { parseScrape, scrape } from "../support/scrape.ts";
+import { createMemoryLog, startTestGateway } from "../support/gateway/gateway.ts";
+import { parseScrape, scrape } from "../support/servers/scrape.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

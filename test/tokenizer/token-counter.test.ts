@@ -3,9 +3,9 @@ import type { ThreadEvents } from "../../src/base/threads/thread-client.ts";
 import type { CountingAnswer, CountingJob } from "../../src/tokenizer/counting-thread.ts";
 import { readText } from "../../src/tokenizer/read-text.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
+import { listTextSamples } from "../support/clients/text-samples.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { listTextSamples } from "../support/text-samples.ts";
 
 const json = (text: string) => Buffer.from(JSON.stringify(text));
 

@@ -8,7 +8,7 @@ import {
   type UpstreamResponse,
 } from "../../src/core/deployments/transport.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
-import { chunkOf, documentOf, textOf } from "../support/vendor.ts";
+import { chunkOf, documentOf, textOf } from "../support/vendors/vendor.ts";
 
 /** The condition of a vendor. `dead` kinds answer no request. */
 export type Trouble =

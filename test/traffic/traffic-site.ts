@@ -22,7 +22,7 @@ import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-tran
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import { NO_HEADERS } from "../../src/wire/client-apis/request/session-hints.ts";
 import { createDatabase, openPlainStores } from "../simulation/service.ts";
-import { createMemoryJournal } from "../support/memory-journal.ts";
+import { createMemoryJournal } from "../support/databases/memory-journal.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { createEventClock, type EventClock } from "./event-clock.ts";
 import { createFleet, type Fleet, type VendorTraits } from "./fleet.ts";

@@ -1,10 +1,10 @@
 import { cpSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RedisClient, SQL } from "bun";
-import { type GatewayProcess, makeSite, type Site } from "../support/gateway-process.ts";
-import type { TestPostgres } from "../support/postgres.ts";
-import type { TestRedis } from "../support/redis.ts";
-import { USAGE } from "../support/vendor.ts";
+import type { TestPostgres } from "../support/databases/postgres.ts";
+import type { TestRedis } from "../support/databases/redis.ts";
+import { type GatewayProcess, makeSite, type Site } from "../support/gateway/gateway-process.ts";
+import { USAGE } from "../support/vendors/vendor.ts";
 import type { Program } from "./program.ts";
 
 export type StoreKind = "sqlite" | "postgres";

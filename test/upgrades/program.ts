@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { AS_SHIPPED } from "../support/gateway-process.ts";
+import { AS_SHIPPED } from "../support/gateway/gateway-process.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import type { StoreKind } from "./installation.ts";
 import type { EarlierVersion } from "./versions.ts";

@@ -7,8 +7,8 @@
 import { parseArgs } from "node:util";
 import { type Check, checkOnce, printChecks } from "../books/check.ts";
 import { makeNextVersion } from "../cluster/next-version.ts";
-import { POSTGRES_BIN, startTestPostgres } from "../support/postgres.ts";
-import { REDIS_SERVER, startTestRedis } from "../support/redis.ts";
+import { POSTGRES_BIN, startTestPostgres } from "../support/databases/postgres.ts";
+import { REDIS_SERVER, startTestRedis } from "../support/databases/redis.ts";
 import { removeTempFolders } from "../support/temp-folder.ts";
 import { checkRolling } from "./check-rolling.ts";
 import { checkUpgrade, type Upgrade } from "./check-upgrade.ts";

@@ -1,4 +1,11 @@
-import { closing, documentOf, opening, startVendor, textOf, type VendorCall } from "../support/vendor.ts";
+import {
+  closing,
+  documentOf,
+  opening,
+  startVendor,
+  textOf,
+  type VendorCall,
+} from "../support/vendors/vendor.ts";
 
 /** What a request asks of the vendor, as a word of its message. */
 export const PLANS = ["ANSWER", "FAIL", "BREAK", "HANG"] as const;

@@ -7,7 +7,7 @@ import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 import { relayChatAnswer } from "../../src/wire/openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { cutStep } from "../support/long-run.ts";
-import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/recordings.ts";
+import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/vendors/recordings.ts";
 
 const IDENTITY: RelayIdentity = {
   id: "gen_test",

@@ -3,7 +3,7 @@ import { encodeCounters } from "../../src/wire/anthropic-messages/usage.ts";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/formats/codecs.ts";
-import { hasRecordings, readAnswers, readStreams } from "../support/recordings.ts";
+import { hasRecordings, readAnswers, readStreams } from "../support/vendors/recordings.ts";
 
 type Body = Record<string, unknown>;
 

@@ -5,10 +5,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { startBrowser } from "../../support/browser.ts";
-import { openConsolePage, signInWith } from "../../support/console-page.ts";
-import { type ConsoleSite, startConsoleSite } from "../../support/console-site.ts";
-import { callAdmin } from "../../support/management.ts";
+import { startBrowser } from "../../support/browser/browser.ts";
+import { openConsolePage, signInWith } from "../../support/browser/console-page.ts";
+import { type ConsoleSite, startConsoleSite } from "../../support/browser/console-site.ts";
+import { callAdmin } from "../../support/gateway/management.ts";
 import { listPictures, type Picture } from "./pictures.ts";
 
 const FOLDER = join(import.meta.dir, "../../../docs/console");

@@ -6,7 +6,7 @@ import type { UpstreamCodec } from "../../../src/wire/canonical/model/format.ts"
 import type { TextAnswers } from "../../../src/wire/client-apis/request/inference-request.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
-import { endWith } from "../../support/answer-end.ts";
+import { endWith } from "../../support/vendors/answer-end.ts";
 import { CLIENTS, type Client, FORMAT_OF, FORMATS } from "../formats.ts";
 import { openRequest } from "../open-request.ts";
 import { holds } from "../probe.ts";

@@ -2,8 +2,13 @@ import { asFields, type Fields } from "../../../src/base/json/fields.ts";
 import { encodeLatin1 } from "../../../src/base/json/scan.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
-import { encodeLines } from "../../support/event-frames.ts";
-import { OPENAI_CHAT_FOLDERS, readAnswers, readLines, readStreams } from "../../support/recordings.ts";
+import { encodeLines } from "../../support/clients/event-frames.ts";
+import {
+  OPENAI_CHAT_FOLDERS,
+  readAnswers,
+  readLines,
+  readStreams,
+} from "../../support/vendors/recordings.ts";
 
 /** A recorded answer of a vendor. */
 export interface RecordedAnswer {

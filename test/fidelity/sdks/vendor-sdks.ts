@@ -1,5 +1,5 @@
 import { GoogleGenAI } from "@google/genai";
-import { openMistral } from "../../support/mistral-sdk.ts";
+import { openMistral } from "../../support/vendors/mistral-sdk.ts";
 import { parseArguments, type SdkReading, serve } from "./sdk-reading.ts";
 
 interface Piece {

@@ -9,9 +9,9 @@ import { createNormaliser } from "../../../src/wire/canonical/answer/normalise-a
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
-import { checkEvents, readPieces } from "../../support/answer-events.ts";
-import { OPENAI_CHAT_FOLDERS, readStreams } from "../../support/recordings.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
+import { checkEvents, readPieces } from "../../support/vendors/answer-events.ts";
+import { OPENAI_CHAT_FOLDERS, readStreams } from "../../support/vendors/recordings.ts";
 
 const FOLDERS: readonly (readonly [string, FormatName])[] = [
   ...OPENAI_CHAT_FOLDERS.map((folder) => [folder, "openai-chat"] as const),

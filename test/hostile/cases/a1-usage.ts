@@ -1,7 +1,7 @@
 import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
-import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
-import { ANSWERED_TEXT, answerWithUsage } from "../../support/scripts/answer-with-usage.ts";
-import { USAGE_OF } from "../../support/scripts/usage-of.ts";
+import { SCRIPTS } from "../../support/vendors/scripts/all-scripts.ts";
+import { ANSWERED_TEXT, answerWithUsage } from "../../support/vendors/scripts/answer-with-usage.ts";
+import { USAGE_OF } from "../../support/vendors/scripts/usage-of.ts";
 import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
 import { addAccountWithKey, DOLLAR, expectSound, type Payer } from "../payer.ts";
 import { PRICES, type TestBed } from "../test-bed.ts";

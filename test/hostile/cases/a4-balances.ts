@@ -1,9 +1,9 @@
 import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { times } from "../../growth/dimension.ts";
 import { eventually } from "../../support/eventually.ts";
-import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
-import { USAGE_OF } from "../../support/scripts/usage-of.ts";
-import { documentOf, type VendorCall } from "../../support/vendor.ts";
+import { SCRIPTS } from "../../support/vendors/scripts/all-scripts.ts";
+import { USAGE_OF } from "../../support/vendors/scripts/usage-of.ts";
+import { documentOf, type VendorCall } from "../../support/vendors/vendor.ts";
 import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
 import { addAccountWithKey, DOLLAR, expectSound, type Payer } from "../payer.ts";
 import { LONGEST_ANSWER, PRICES } from "../test-bed.ts";

@@ -1,6 +1,6 @@
 import { times } from "../../growth/dimension.ts";
 import { turnEventLoop } from "../../support/event-loop.ts";
-import { closing, documentOf, opening, type VendorCall } from "../../support/vendor.ts";
+import { closing, documentOf, opening, type VendorCall } from "../../support/vendors/vendor.ts";
 import { ensure, type HostileCase } from "../hostile-case.ts";
 import type { TestBed } from "../test-bed.ts";
 

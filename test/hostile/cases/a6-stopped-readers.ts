@@ -1,7 +1,7 @@
 import { times } from "../../growth/dimension.ts";
+import { postRawChat, type RawClient } from "../../support/clients/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { postRawChat, type RawClient } from "../../support/raw-client.ts";
-import { closing, opening, textOf, type VendorCall } from "../../support/vendor.ts";
+import { closing, opening, textOf, type VendorCall } from "../../support/vendors/vendor.ts";
 import { ensure, type HostileCase } from "../hostile-case.ts";
 import { addAccountWithKey, DOLLAR, expectSound, fetchEnded, type Payer } from "../payer.ts";
 import type { TestBed } from "../test-bed.ts";

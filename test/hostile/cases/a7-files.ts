@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listDamagedLines } from "../../../src/storage/journal/damaged-lines.ts";
-import { AS_SHIPPED, makeSite } from "../../support/gateway-process.ts";
-import { listOpenEntries } from "../../support/list-open-entries.ts";
+import { listOpenEntries } from "../../support/databases/list-open-entries.ts";
+import { AS_SHIPPED, makeSite } from "../../support/gateway/gateway-process.ts";
 import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
 import { addAccountWithKey, DOLLAR, expectSound } from "../payer.ts";
 

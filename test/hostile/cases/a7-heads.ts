@@ -1,4 +1,4 @@
-import { dialRaw, encodeChatHead, postRawChat } from "../../support/raw-client.ts";
+import { dialRaw, encodeChatHead, postRawChat } from "../../support/clients/raw-client.ts";
 import { ensure, type HostileCase } from "../hostile-case.ts";
 import { addAccountWithKey, DOLLAR } from "../payer.ts";
 

@@ -1,5 +1,5 @@
 import type { Client } from "../../fidelity/formats.ts";
-import type { Fields } from "../profile-site.ts";
+import type { Fields } from "../sites/profile-site.ts";
 
 /** The values of one parameter, or of some that belong together: parts of a body. The empty part leaves it away. */
 export interface Axis {

@@ -1,5 +1,5 @@
 import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
-import type { Fields } from "../profile-site.ts";
+import type { Fields } from "../sites/profile-site.ts";
 
 type Path = readonly string[];
 

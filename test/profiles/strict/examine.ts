@@ -2,7 +2,7 @@ import type { ModelRecord } from "../../../src/core/catalog/records/records.ts";
 import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import { type Client, FORMAT_OF } from "../../fidelity/formats.ts";
 import { findFault } from "../hosts/schema.ts";
-import type { Fields } from "../profile-site.ts";
+import type { Fields } from "../sites/profile-site.ts";
 import { readParameter } from "./body-parameters.ts";
 import type { DistinctProfile } from "./distinct-profiles.ts";
 import { findRefusedByModel } from "./model-rules.ts";

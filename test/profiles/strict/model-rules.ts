@@ -1,6 +1,6 @@
 import { matchPattern } from "../../../src/base/text/match-pattern.ts";
 import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
-import type { Fields } from "../profile-site.ts";
+import type { Fields } from "../sites/profile-site.ts";
 import { readParameter } from "./body-parameters.ts";
 
 /** Reads a parameter by its name in OpenAI's chat API. */

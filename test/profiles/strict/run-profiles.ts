@@ -1,6 +1,6 @@
 import { CLIENTS, type Client } from "../../fidelity/formats.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
-import type { Fields } from "../profile-site.ts";
+import type { Fields } from "../sites/profile-site.ts";
 import { AXES, BASES } from "./axes.ts";
 import type { DistinctProfile } from "./distinct-profiles.ts";
 import { examine, type Finding } from "./examine.ts";

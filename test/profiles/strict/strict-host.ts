@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
-import { answerAnyFormat } from "../../support/answer-any-format.ts";
-import type { RecordedRequest } from "../../support/recording-vendor.ts";
+import { answerAnyFormat } from "../../support/vendors/answer-any-format.ts";
+import type { RecordedRequest } from "../../support/vendors/recording-vendor.ts";
 import { VENDOR_DOCUMENTS } from "../hosts/documents.ts";
 import { type Fault, findFault, type PublishedRequest } from "../hosts/schema.ts";
-import type { Fields } from "../profile-site.ts";
+import type { Fields } from "../sites/profile-site.ts";
 import { findRefusedByModel } from "./model-rules.ts";
 
 /** What a request reached: the host and the format of the endpoint, and the model in the catalog. */

@@ -5,9 +5,9 @@ import type { UpstreamTarget } from "../../../src/wire/client-apis/request/infer
 import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Client } from "../../fidelity/formats.ts";
 import { openRequest } from "../../fidelity/open-request.ts";
-import { startTestGateway } from "../../support/gateway.ts";
-import { startRecordingVendor } from "../../support/recording-vendor.ts";
-import type { Fields } from "../profile-site.ts";
+import { startTestGateway } from "../../support/gateway/gateway.ts";
+import { startRecordingVendor } from "../../support/vendors/recording-vendor.ts";
+import type { Fields } from "../sites/profile-site.ts";
 import { type DistinctProfile, listTargets } from "./distinct-profiles.ts";
 import { answerStrictly, findRefusal, formatOf, type Refusal } from "./strict-host.ts";
 

@@ -3,7 +3,7 @@ import type { RecordEntry, UsageRecord } from "../../../src/core/usage/records/r
 import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/reports/report.ts";
 import type { UsageReports } from "../../../src/core/usage/reports/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
-import type { MoneyStores } from "./ledger-store.ts";
+import type { MoneyStores } from "./money/ledger-store.ts";
 import { grantOf, openUsageOf, usageOf } from "./samples.ts";
 
 /** The stores of one process. */

@@ -5,7 +5,7 @@ import type { UsageRetention } from "../../../src/core/usage/records/retention.t
 import { hoursOfDays } from "../../../src/core/usage/reports/report.ts";
 import type { UsageReports } from "../../../src/core/usage/reports/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
-import type { MoneyStores } from "./ledger-store.ts";
+import type { MoneyStores } from "./money/ledger-store.ts";
 import { grantOf, openUsageOf, usageOf } from "./samples.ts";
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import { createAccountCache } from "../../../src/core/accounts/memory/account-ca
 import { createKeyCache } from "../../../src/core/accounts/memory/key-cache.ts";
 import { createAccountRoutes } from "../../../src/core/named-routes/account-routes.ts";
 import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
-import { POSTGRES_BIN } from "../../support/postgres.ts";
+import { POSTGRES_BIN } from "../../support/databases/postgres.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import { accountOf, keyOf, memberOf, providerKeyOf } from "../contracts/samples.ts";
 import { openSqlStores, usePostgres } from "./databases.ts";

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { PostgresChanges } from "../../../src/storage/postgres/changes.ts";
 import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
+import { openTestPostgres } from "../../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openTestPostgres } from "../../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { openSqlStores } from "./databases.ts";
 
 describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", () => {

@@ -6,7 +6,7 @@ import {
   type Postgres,
   sqlStateOf,
 } from "../../../src/storage/postgres/connection/client.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 

@@ -9,8 +9,8 @@ import {
   parseDatabaseUrl,
   withPassword,
 } from "../../../src/storage/postgres/connection/database-url.ts";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
+import { type Certificates, makeCertificates } from "../../support/servers/certificates.ts";
 import { makeTempFolder } from "../../support/temp-folder.ts";
 
 describe("the URL of a database", () => {

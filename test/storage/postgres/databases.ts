@@ -3,7 +3,7 @@ import { connectPostgres, type Postgres } from "../../../src/storage/postgres/co
 import { createPostgresDatabase } from "../../../src/storage/postgres/connection/sql-database.ts";
 import type { KnownRevisions } from "../../../src/storage/sql/statements/database.ts";
 import { createSqlStores } from "../../../src/storage/sql/stores.ts";
-import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 
 /**

@@ -4,9 +4,9 @@ import { GATEWAY_LEASE_MS, RENEWAL_MS } from "../../../src/core/gateways/gateway
 import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
 import { requireEpoch } from "../../../src/storage/postgres/gateways/require-epoch.ts";
-import { type DatabaseClock, stopDatabaseClock } from "../../support/database-clock.ts";
-import { openTestPostgres } from "../../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { type DatabaseClock, stopDatabaseClock } from "../../support/databases/database-clock.ts";
+import { openTestPostgres } from "../../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
 
 const START = 1_700_000_000_000;
 

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe } from "bun:test";
 import type { Lease, Leases } from "../../../src/base/time/lease.ts";
 import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { PostgresLeases } from "../../../src/storage/postgres/gateways/leases.ts";
-import { type DatabaseClock, stopDatabaseClock } from "../../support/database-clock.ts";
-import { openTestPostgres } from "../../support/open-postgres.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { type DatabaseClock, stopDatabaseClock } from "../../support/databases/database-clock.ts";
+import { openTestPostgres } from "../../support/databases/open-postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
-import { testLeases } from "../contracts/leases.ts";
+import { testLeases } from "../contracts/money/leases.ts";
 
 describe.skipIf(POSTGRES_BIN === null)("leases in PostgreSQL", () => {
   let server: TestPostgres;

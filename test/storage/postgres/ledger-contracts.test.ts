@@ -6,15 +6,15 @@ import { writeTransfer } from "../../../src/storage/postgres/ledger/transfers.ts
 import { PostgresRetention } from "../../../src/storage/postgres/usage/retention.ts";
 import { PostgresRollUp } from "../../../src/storage/postgres/usage/roll-up.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
-import { ON_POSTGRES } from "../../support/test-databases.ts";
-import { testBudgetStore } from "../contracts/budget-store.ts";
+import { ON_POSTGRES } from "../../support/databases/test-databases.ts";
 import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
-import { testCreditChanges } from "../contracts/credit-changes.ts";
-import { testGenerationList } from "../contracts/generation-list.ts";
-import { testHourlyUsage } from "../contracts/hourly-usage.ts";
-import { testLedgerStore } from "../contracts/ledger-store.ts";
+import { testBudgetStore } from "../contracts/money/budget-store.ts";
+import { testCreditChanges } from "../contracts/money/credit-changes.ts";
+import { testGenerationList } from "../contracts/money/generation-list.ts";
+import { testHourlyUsage } from "../contracts/money/hourly-usage.ts";
+import { testLedgerStore } from "../contracts/money/ledger-store.ts";
+import { testUsageStore } from "../contracts/money/usage-store.ts";
 import { testRetention } from "../contracts/retention.ts";
-import { testUsageStore } from "../contracts/usage-store.ts";
 import { openSqlStores, usePostgres } from "./databases.ts";
 
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {

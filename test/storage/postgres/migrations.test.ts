@@ -7,7 +7,7 @@ import {
 import { MIGRATIONS } from "../../../src/storage/postgres/migrations/list.ts";
 import { migratePostgres, NewerSchemaError } from "../../../src/storage/postgres/migrations/migrate.ts";
 import type { Migration } from "../../../src/storage/postgres/migrations/migration.ts";
-import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 
 const FIRST: Migration = {

@@ -9,7 +9,7 @@ import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-st
 import { testHoldBook } from "../../ledger/contracts/hold-book.ts";
 import { testMoneyLeases } from "../../ledger/contracts/money-leases.ts";
 import { MemoryLeaseBank } from "../../ledger/memory-money-leases.ts";
-import { POSTGRES_BIN } from "../../support/postgres.ts";
+import { POSTGRES_BIN } from "../../support/databases/postgres.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { grantOf } from "../contracts/samples.ts";
 import { usePostgres } from "./databases.ts";

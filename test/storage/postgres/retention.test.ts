@@ -6,7 +6,7 @@ import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/
 import { PostgresMoneyLeases } from "../../../src/storage/postgres/gateways/money-leases.ts";
 import { PostgresRetention } from "../../../src/storage/postgres/usage/retention.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
-import { POSTGRES_BIN } from "../../support/postgres.ts";
+import { POSTGRES_BIN } from "../../support/databases/postgres.ts";
 import { usageOf } from "../contracts/samples.ts";
 import { usePostgres } from "./databases.ts";
 

@@ -6,7 +6,7 @@ import type { Postgres } from "../../../src/storage/postgres/connection/client.t
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
 import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger/ledger-store.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
-import { POSTGRES_BIN } from "../../support/postgres.ts";
+import { POSTGRES_BIN } from "../../support/databases/postgres.ts";
 import { grantOf, openUsageOf, usageOf } from "../contracts/samples.ts";
 import { usePostgres } from "./databases.ts";
 

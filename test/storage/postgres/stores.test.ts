@@ -5,7 +5,7 @@ import { NO_REFRESH } from "../../../src/core/catalog/refresh/catalog-store.ts";
 import { PostgresCatalogStore } from "../../../src/storage/postgres/catalog-store.ts";
 import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { createPostgresDatabase } from "../../../src/storage/postgres/connection/sql-database.ts";
-import { ON_POSTGRES } from "../../support/test-databases.ts";
+import { ON_POSTGRES } from "../../support/databases/test-databases.ts";
 import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
 import { testCatalogStore } from "../contracts/catalog-store.ts";

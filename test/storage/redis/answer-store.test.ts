@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSystemRandom } from "../../../src/base/secrets/random.ts";
 import { createRedisAnswerStore } from "../../../src/storage/redis/answer-store.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/databases/redis.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import { answerOf, testAnswerStore } from "../contracts/answer-store.ts";
 

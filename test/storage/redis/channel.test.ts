@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { openRedisChannel, type RedisChannel } from "../../../src/storage/redis/channel.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/databases/redis.ts";
 import { eventually } from "../../support/eventually.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 
 describe.skipIf(REDIS_SERVER === null)("a channel between gateways", () => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { StoreError } from "../../../src/base/failures/store-error.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
+import { type FakeRedis, type RedisBehaviour, startFakeRedis } from "../../support/databases/fake-redis.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type FakeRedis, type RedisBehaviour, startFakeRedis } from "../../support/fake-redis.ts";
 import { passTimeOf } from "../../support/pass-time.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 

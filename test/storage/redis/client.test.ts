@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { StoreError } from "../../../src/base/failures/store-error.ts";
 import { connectRedis, defineScript, type Redis } from "../../../src/storage/redis/client.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/databases/redis.ts";
 import { eventually } from "../../support/eventually.ts";
 import { passTimeOf } from "../../support/pass-time.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 
 const DEADLINE_MS = 50;

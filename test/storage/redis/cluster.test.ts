@@ -8,9 +8,9 @@ import { slotOf } from "../../../src/storage/redis/cluster-slots.ts";
 import { createRedisConversationStore } from "../../../src/storage/redis/conversation-store.ts";
 import { probeRedis } from "../../../src/storage/redis/probe.ts";
 import { RedisRateLimiter } from "../../../src/storage/redis/rate-limiter.ts";
+import { REDIS_SERVER } from "../../support/databases/redis.ts";
+import { startTestRedisCluster, type TestRedisCluster } from "../../support/databases/redis-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { REDIS_SERVER } from "../../support/redis.ts";
-import { startTestRedisCluster, type TestRedisCluster } from "../../support/redis-cluster.ts";
 import { turnOf } from "../contracts/conversation-store.ts";
 
 const COMMAND_MS = 50;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSystemRandom } from "../../../src/base/secrets/random.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { createRedisConversationStore } from "../../../src/storage/redis/conversation-store.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/databases/redis.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import { testConversationStore, turnOf } from "../contracts/conversation-store.ts";
 

@@ -3,9 +3,9 @@ import { createSystemRandom } from "../../../src/base/secrets/random.ts";
 import { type LimitScope, NO_LIMIT } from "../../../src/core/limits/rate-limiter.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { RedisRateLimiter } from "../../../src/storage/redis/rate-limiter.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/databases/redis.ts";
 import { eventually } from "../../support/eventually.ts";
 import { RUNS_SLOW_TESTS } from "../../support/long-run.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 
 const LEASE_MS = 1_000_000;

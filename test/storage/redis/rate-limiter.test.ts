@@ -3,7 +3,7 @@ import { createSystemRandom } from "../../../src/base/secrets/random.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { RedisRateLimiter } from "../../../src/storage/redis/rate-limiter.ts";
 import { LEASE_MS, testRateLimiter } from "../../limits/contracts/rate-limiter.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/databases/redis.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 
 describe.skipIf(REDIS_SERVER === null)("the rate limiter on Redis", () => {

@@ -7,9 +7,9 @@ import { parseRedisAddress, RedisAddressError } from "../../../src/storage/redis
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { probeRedis } from "../../../src/storage/redis/probe.ts";
 import { RedisRateLimiter } from "../../../src/storage/redis/rate-limiter.ts";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { findFreePort } from "../../support/free-port.ts";
-import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/databases/redis.ts";
+import { type Certificates, makeCertificates } from "../../support/servers/certificates.ts";
+import { findFreePort } from "../../support/servers/free-port.ts";
 import { makeTempFolder } from "../../support/temp-folder.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 

@@ -6,9 +6,9 @@ import { anthropicMessages } from "../../../src/wire/anthropic-messages/translat
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import { RelayReader } from "../../../src/wire/canonical/answer/relay-reader.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
-import { endWith } from "../../support/answer-end.ts";
 import { cutStep } from "../../support/long-run.ts";
-import { readAnswers } from "../../support/recordings.ts";
+import { endWith } from "../../support/vendors/answer-end.ts";
+import { readAnswers } from "../../support/vendors/recordings.ts";
 import { ASKED, collectBlocks, IDENTITY, parseStream, readAll, STREAMS } from "./support.ts";
 
 const answers = readAnswers("anthropic").map(({ name, text }) => ({

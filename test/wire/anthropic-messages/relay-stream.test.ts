@@ -5,7 +5,7 @@ import { relayMessagesAnswer } from "../../../src/wire/anthropic-messages/passth
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
-import { endWith } from "../../support/answer-end.ts";
+import { endWith } from "../../support/vendors/answer-end.ts";
 import { ASKED, collectBlocks, IDENTITY, parseStream, readAll, stream } from "./support.ts";
 
 const START: Fields = {

@@ -3,7 +3,7 @@ import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts"
 import type { AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import type { AnswerReader, AskedFor, ModelTarget } from "../../../src/wire/canonical/model/format.ts";
 import { EMPTY_REQUEST } from "../../../src/wire/canonical/model/request.ts";
-import { readStreams } from "../../support/recordings.ts";
+import { readStreams } from "../../support/vendors/recordings.ts";
 
 export const IDENTITY: RelayIdentity = {
   id: "gen_test",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
-import { endWith } from "../../support/answer-end.ts";
+import { endWith } from "../../support/vendors/answer-end.ts";
 import { IDENTITY, parseStream, readAll, stream } from "./support.ts";
 
 /** A turn that continues after a tool of the vendor's: `message_start` contains all of it. */

@@ -6,7 +6,7 @@ import { replayAnswer } from "../../../src/wire/canonical/answer/collect-answer.
 import type { Answer, AnswerEvent, PartDelta } from "../../../src/wire/canonical/model/answer.ts";
 import type { Part } from "../../../src/wire/canonical/model/parts.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { endWith } from "../../support/answer-end.ts";
+import { endWith } from "../../support/vendors/answer-end.ts";
 import { ASKED, collectBlocks, IDENTITY, parseStream } from "./support.ts";
 
 const USAGE = {

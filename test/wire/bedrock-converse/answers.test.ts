@@ -5,9 +5,14 @@ import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import { REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { checkEvents, readPieces } from "../../support/answer-events.ts";
-import { encodeEvent, encodeException, encodeFrame, encodeLines } from "../../support/event-frames.ts";
-import { hasRecordings, readAnswers, readLines } from "../../support/recordings.ts";
+import {
+  encodeEvent,
+  encodeException,
+  encodeFrame,
+  encodeLines,
+} from "../../support/clients/event-frames.ts";
+import { checkEvents, readPieces } from "../../support/vendors/answer-events.ts";
+import { hasRecordings, readAnswers, readLines } from "../../support/vendors/recordings.ts";
 
 const FOLDER = "amazon-bedrock";
 

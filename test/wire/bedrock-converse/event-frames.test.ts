@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { type Frame, FrameSplitter } from "../../../src/wire/bedrock-converse/event-frames.ts";
-import { encodeFrame } from "../../support/event-frames.ts";
+import { encodeFrame } from "../../support/clients/event-frames.ts";
 
 const MAX = 1_000;
 

@@ -9,7 +9,12 @@ import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import { CLIENTS, type Client, FORMAT_OF } from "../../fidelity/formats.ts";
 import { openRequest } from "../../fidelity/open-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
-import { callIdsOf, describeAt, isValidFor, pairWithNearestCall } from "../../support/tool-histories.ts";
+import {
+  callIdsOf,
+  describeAt,
+  isValidFor,
+  pairWithNearestCall,
+} from "../../support/clients/tool-histories.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the bodies are read without a schema
 type Json = any;

@@ -4,8 +4,8 @@ import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import { cohereChat } from "../../../src/wire/cohere-chat/codec.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { checkEvents, readPieces } from "../../support/answer-events.ts";
-import { readAnswers, readLines } from "../../support/recordings.ts";
+import { checkEvents, readPieces } from "../../support/vendors/answer-events.ts";
+import { readAnswers, readLines } from "../../support/vendors/recordings.ts";
 
 const FOLDER = "cohere";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings/embeddings.ts";
 import { decodeCohereEmbeddings } from "../../../src/wire/cohere-chat/embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../../../src/wire/cohere-chat/embeddings/encode-request.ts";
-import { readAnswers } from "../../support/recordings.ts";
+import { readAnswers } from "../../support/vendors/recordings.ts";
 
 const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
 const encode = (parameters: Partial<EmbeddingsParameters>) =>

@@ -9,8 +9,8 @@ import type {
 import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
 import { FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
 import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
+import { callIdsOf, FITS, isValidFor, pairWithNearestCall } from "../../support/clients/tool-histories.ts";
 import { shareOf } from "../../support/long-run.ts";
-import { callIdsOf, FITS, isValidFor, pairWithNearestCall } from "../../support/tool-histories.ts";
 
 /** An assistant message with calls, each `id` or `id=input`. Calls with equal texts are equal. */
 function calls(...written: string[]): OutlineAssistant {

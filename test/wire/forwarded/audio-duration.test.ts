@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { findByteRate, findDuration } from "../../../src/wire/forwarded/audio-duration.ts";
-import { makeWav } from "../../support/wav.ts";
+import { makeWav } from "../../support/clients/wav.ts";
 
 /** Returns an MP3 of frames with 128 kbit in a second, 44,100 samples, MPEG 1. `start` precedes them. */
 function makeMp3(frames: number, start: Uint8Array = new Uint8Array()): Buffer {

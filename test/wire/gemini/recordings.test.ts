@@ -3,7 +3,7 @@ import { encodeLatin1 } from "../../../src/base/json/scan.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import { cutStep } from "../../support/long-run.ts";
-import { hasRecordings, readAnswers, readStreams } from "../../support/recordings.ts";
+import { hasRecordings, readAnswers, readStreams } from "../../support/vendors/recordings.ts";
 import { encodeStream, readAll } from "./read-all.ts";
 
 const STREAMS = readStreams("google").map(({ name, text }) => ({

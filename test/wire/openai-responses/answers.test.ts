@@ -3,7 +3,7 @@ import { asFields, type Fields, omit } from "../../../src/base/json/fields.ts";
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { Answer } from "../../../src/wire/canonical/model/answer.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
-import { hasRecordings } from "../../support/recordings.ts";
+import { hasRecordings } from "../../support/vendors/recordings.ts";
 import {
   collect,
   decodeWhole,

@@ -6,8 +6,8 @@ import type { AnswerIdentity, AskedFor } from "../../../src/wire/canonical/model
 import { type ConversationRequest, EMPTY_REQUEST } from "../../../src/wire/canonical/model/request.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
-import { endWith } from "../../support/answer-end.ts";
-import { readAnswers, readStreams } from "../../support/recordings.ts";
+import { endWith } from "../../support/vendors/answer-end.ts";
+import { readAnswers, readStreams } from "../../support/vendors/recordings.ts";
 
 export const FOLDERS = ["openai-responses", "open-responses-responses", "xai-responses"] as const;
 

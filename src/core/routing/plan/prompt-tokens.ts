@@ -15,7 +15,7 @@ export interface PromptTokens {
 }
 
 /**
- * A lower bound of bytes per token for text of people and agents. Measured (test/support/text-samples): 3.2 to 9.2 in 17
+ * A lower bound of bytes per token for text of people and agents. Measured (test/support/clients/text-samples): 3.2 to 9.2 in 17
  * languages, 4.2 for code, 3.2 for JSON. Data is denser: log lines 2.2, numbers 1.7, base64 1.5. A prompt that consists
  * mostly of data and is too long is rejected by the upstream, because counting every long prompt would cost more.
  */

@@ -17,7 +17,7 @@ interface TokenizerFamily {
 export const MIN_PLAIN = 0.93;
 
 /**
- * Families by `ModelRecord.tokenizer`. Measured with the public tokenizers on the samples of test/support/text-samples (17 languages, code,
+ * Families by `ModelRecord.tokenizer`. Measured with the public tokenizers on the samples of test/support/clients/text-samples (17 languages, code,
  * JSON, logs, numbers, emoji, base64): `least` is below the lowest ratio of any kind, except repetitions of one character. Claude's
  * tokenizer is not public: `least` is derived from the lowest ratio of its older one (0.86, numbers), `usual` from Anthropic's page "Token
  * counting": models since Opus 4.7 count about 30 % more than earlier ones, which are 10 % above `o200k_base` on code.

@@ -1,5 +1,5 @@
 import type { Fields } from "../../../../src/base/json/fields.ts";
-import { encodeEvent, encodeException } from "../../../support/event-frames.ts";
+import { encodeEvent, encodeException } from "../../../support/clients/event-frames.ts";
 import type { Vendor, VendorSayings } from "../vendor.ts";
 
 const PROOF = "TUFSS0VScHJvb2Y=";

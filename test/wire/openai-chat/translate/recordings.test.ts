@@ -5,7 +5,7 @@ import type { AnswerEvent } from "../../../../src/wire/canonical/model/answer.ts
 import { relayChatAnswer } from "../../../../src/wire/openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
-import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../../../support/recordings.ts";
+import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../../../support/vendors/recordings.ts";
 import { ASKED, collectMessages, END, IDENTITY, translate } from "./support.ts";
 
 const answers = [...OPENAI_CHAT_FOLDERS, "azure"].flatMap(readAnswers);

@@ -1,0 +1,227 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { CHROMIUM, startBrowser } from "../../support/browser/browser.ts";
+import {
+  type ConsolePage,
+  expectVisible,
+  listViolations,
+  openConsolePage,
+  signInWith,
+} from "../../support/browser/console-page.ts";
+import { type ConsoleSite, startConsoleSite } from "../../support/browser/console-site.ts";
+import { callAdmin } from "../../support/gateway/management.ts";
+import { healthy } from "../../support/vendors/vendor.ts";
+
+const SCREENS = [
+  "health",
+  "routing",
+  "routing?tier=gateway-auto%2Fbalanced",
+  "routing?route=new",
+  "settings",
+  "audit",
+];
+
+describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a browser", () => {
+  let site: ConsoleSite;
+  let browser: Browser;
+  const opened: ConsolePage[] = [];
+
+  beforeAll(async () => {
+    site = await startConsoleSite({ generations: 50 });
+    browser = await startBrowser();
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await site.stop();
+  });
+  afterEach(async () => {
+    const pages = opened.splice(0);
+    await Promise.all(pages.map(({ page }) => page.context().close()));
+    expect(pages.flatMap(({ problems }) => problems.list)).toEqual([]);
+  });
+
+  /** Opens the console, signed in as the operator. */
+  async function open(options: Parameters<typeof openConsolePage>[2] = {}): Promise<Page> {
+    const one = await openConsolePage(browser, site.gateway.url, options);
+    opened.push(one);
+    await signInWith(one.page, site.secrets.operator);
+    return one.page;
+  }
+
+  async function go(page: Page, path: string): Promise<void> {
+    await page.goto(`${site.gateway.url}/console/${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+  }
+
+  const admin = (method: string, path: string, body?: unknown) =>
+    callAdmin(site.gateway, site.secrets.operator, method, path, body);
+
+  test("a provider is tested with a request, and what is measured of it is cleared", async () => {
+    const page = await open();
+    await go(page, "health");
+    const calls = site.vendor.calls.length;
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByText("The provider answered as").first().waitFor();
+    expect(site.vendor.calls.length).toBe(calls + 1);
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Clear", exact: true }).click();
+    await page.getByText("The health of OpenAI was cleared on this gateway.").waitFor();
+  });
+
+  test("a provider is drained for a time with a reason, which the list shows, and undrained", async () => {
+    const page = await open();
+    await go(page, "health");
+    await page.getByRole("button", { name: "Drain", exact: true }).click();
+    await page.getByLabel("How long").selectOption({ label: "1 hour" });
+    await page.getByLabel("Why").fill("their status page reports errors");
+    await page.getByRole("dialog").getByRole("button", { name: "Drain", exact: true }).click();
+    await page.getByText("OpenAI gets no new requests.").waitFor();
+    await page.getByText("Drained", { exact: true }).first().waitFor();
+    const { rows } = await admin("GET", "/health");
+    expect(rows.find(({ provider }) => provider === "openai")?.["drain"]).toMatchObject({
+      note: "their status page reports errors",
+      until: expect.stringMatching(/^\d{4}-/),
+    });
+    expect(await listViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Undrain", exact: true }).click();
+    await page.getByText("OpenAI is routed to again.").waitFor();
+    await page.getByText("Drained", { exact: true }).first().waitFor({ state: "detached" });
+  });
+
+  test("the parameters that a provider refused are listed with what becomes of them", async () => {
+    const { vendor, gateway } = site;
+    vendor.perform((call) =>
+      "prompt_cache_key" in call.body
+        ? call.respond(400, {
+            error: { message: "Unrecognized request argument supplied: prompt_cache_key" },
+          })
+        : healthy("Alpha")(call),
+    );
+    for (const key of [gateway.key, site.inferenceKey]) {
+      const response = await fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({
+          model: "openai/gpt-5-nano",
+          messages: [{ role: "user", content: "Hi" }],
+          prompt_cache_key: "a",
+        }),
+      });
+      expect(response.status).toBe(200);
+    }
+    vendor.perform(healthy("Alpha"));
+    const page = await open();
+    await go(page, "health?provider=openai");
+    const table = page.getByRole("table", { name: "Refused parameters" });
+    await table.getByText("prompt_cache_key").waitFor();
+    await table.getByText("Sent without it").waitFor();
+    expect(await listViolations(page)).toEqual([]);
+  });
+
+  test("a tier is stored, resolves to its model, and is deleted", async () => {
+    const page = await open();
+    await go(page, "routing");
+    await page.getByRole("button", { name: "New tier" }).click();
+    // A draft that the API would reject is not sent. The browser would report the response as a problem.
+    await page.getByText("The tier cannot be tried yet. Enter an id").waitFor();
+    await page.getByLabel("Id", { exact: true }).fill("quick");
+    await page.getByLabel("Name", { exact: true }).fill("Quick");
+    await page.getByLabel("Models with a positive balance").fill("openai/gpt-5");
+    await page.getByText("Enter at least one model otherwise.").waitFor();
+    await page.getByLabel("Models otherwise").fill("openai/gpt-5-mini");
+    await page.getByText(/Case that applies/).waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("gateway-auto/quick is in force on every gateway within a second.").waitFor();
+    const { rows } = await admin("GET", "/tiers");
+    expect(rows.find(({ id }) => id === "gateway-auto/quick")).toMatchObject({ source: "database" });
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("gateway-auto/quick was deleted.").waitFor();
+    expect((await admin("GET", "/tiers")).rows.map(({ id }) => id)).not.toContain("gateway-auto/quick");
+  });
+
+  test("an explained request shows what its parameters meet at a candidate, and the rules behind it", async () => {
+    const page = await open();
+    await go(page, "routing");
+    await page.getByRole("combobox", { name: "Model, tier or named route" }).fill("openai/gpt-5-nano");
+    await page.keyboard.press("Enter");
+    const parameters = page.getByLabel("More parameters of the request, as JSON");
+    await parameters.fill('{"temperature": 0.2');
+    await page.getByText("The parameters must be a JSON object.").first().waitFor();
+    await parameters.fill('{"temperature": 0.2}');
+    await page.getByText(/temperature: The model at this provider accepts only 1; it was left out/).waitFor();
+    await page.getByText(/openai: openai\/gpt-5-nano · \d+ rules$/).click();
+    await page.getByRole("row", { name: "temperature Only 1 Model family" }).waitFor();
+    expect(await listViolations(page)).toEqual([]);
+  });
+
+  test("a named route is tried, stored, changed, restored and deleted", async () => {
+    const page = await open();
+    await go(page, "routing");
+    await page.getByRole("button", { name: "New named route" }).click();
+    await page.getByText("Enter a name.").waitFor();
+    await page.getByRole("button", { name: "Group", exact: true }).click();
+    const group = (weight: number) =>
+      JSON.stringify({
+        kind: "group",
+        targets: [
+          { model: "openai/gpt-5-mini", weight },
+          { model: "openai/gpt-5", weight: 0 },
+        ],
+      });
+    await page.getByLabel("Definition as JSON").fill(group(3));
+    await page.getByLabel("Name", { exact: true }).fill("mix");
+    await page.getByText("mix → openai/gpt-5-mini (weight 3 of 3)").waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("mix is in force on every gateway within a second.").first().waitFor();
+    await page.getByLabel("Definition as JSON").fill(group(4));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Version 2").waitFor();
+    await page.getByRole("button", { name: "Restore", exact: true }).click();
+    await page.getByText("Version 1 was restored.").waitFor();
+    await page.getByText("Version 3").waitFor();
+    expect((await admin("GET", "/named-routes/mix")).data).toMatchObject({
+      version: 3,
+      definition: JSON.parse(group(3)) as object,
+    });
+    expect(await listViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("mix was deleted.").waitFor();
+    expect((await admin("GET", "/named-routes")).rows).toEqual([]);
+  });
+
+  test("a session of another browser is ended, and that browser must sign in again", async () => {
+    const other = await openConsolePage(browser, site.gateway.url);
+    opened.push(other);
+    await signInWith(other.page, site.secrets.member);
+    const page = await open();
+    await go(page, "settings");
+    await page.getByRole("row", { name: /Grace/ }).first().getByRole("button", { name: "End" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End", exact: true }).click();
+    await page.getByText("The session was ended.").waitFor();
+    await other.page.reload();
+    await expectVisible(other.page.getByLabel("Management key"));
+  });
+
+  for (const colorScheme of ["light", "dark"] as const)
+    test(`no screen has a violation of WCAG 2.1 AA in the ${colorScheme} theme`, async () => {
+      const page = await open({ colorScheme });
+      const found: string[] = [];
+      for (const path of SCREENS) {
+        await go(page, path);
+        found.push(...(await listViolations(page)).map((text) => `${path} ${text}`));
+      }
+      expect(found).toEqual([]);
+    }, 60_000);
+
+  test("no screen is wider than a narrow window", async () => {
+    const page = await open({ width: 390 });
+    for (const path of SCREENS) {
+      await go(page, path);
+      const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect([path, overflow]).toEqual([path, 0]);
+    }
+  });
+});

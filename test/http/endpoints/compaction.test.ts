@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type ProfileSite, RESPONSES, startProfileSite } from "../../profiles/sites/profile-site.ts";
+
+const HOSTS = `
+providers:
+  responder:
+    base_url: "{vendor}"
+    format: openai-responses
+    models: [{ id: mine/responder, prices: { prompt: "0.000001", completion: "0.000001" } }]
+`;
+
+let site: ProfileSite;
+beforeAll(async () => {
+  site = await startProfileSite(HOSTS);
+});
+afterAll(() => site.stop());
+
+const input = [
+  { type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] },
+  { type: "compaction_trigger" },
+];
+const compaction = { type: "compaction", id: "cmp_1", encrypted_content: "gAAA" };
+const answer = () =>
+  Response.json({
+    id: "resp_1",
+    object: "response",
+    status: "completed",
+    output: [compaction],
+    usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+  });
+
+describe("a request of Codex for a compaction", () => {
+  test("reaches OpenAI as it is, and the compaction comes back", async () => {
+    const { status, sent, text } = await site.ask(RESPONSES, "openai/gpt-5.4", { input }, answer);
+    expect([status, sent["input"]]).toEqual([200, input]);
+    expect(JSON.parse(text).output).toMatchObject([compaction]);
+  });
+
+  test.each([
+    "mine/responder",
+    "anthropic/claude-opus-4.8",
+    "google/gemini-2.5-flash",
+    "deepseek/deepseek-v4-pro",
+  ])("is a 400 before any call for %s, whose message Codex would take for a fatal error", async (model) => {
+    const { status, sent, text } = await site.ask(RESPONSES, model, { input });
+    expect([status, sent]).toEqual([400, {}]);
+    expect(JSON.parse(text).error).toMatchObject({ message: expect.stringContaining("compaction_trigger") });
+  });
+
+  test("at the endpoint of older versions is a 404 that says how Codex compacts conversations itself", async () => {
+    const response = await fetch(`${site.gateway.base}/responses/compact`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${site.gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "openai/gpt-5.4", input: [], instructions: "" }),
+    });
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain("model_providers.*.name");
+  });
+});
