@@ -19,8 +19,9 @@ function uncomment(from: string): string {
   return block.map((line) => line.replace(/^# ?/, "")).join("\n");
 }
 
+/** Returns the values of a configuration, without their origins. */
 function load(text: string): Config {
-  return checkConfig(text, "gateway.example.yaml", {});
+  return structuredClone(checkConfig(text, "gateway.example.yaml", {}));
 }
 
 describe("gateway.example.yaml", () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import type { Config } from "../../src/app/config/config-schema.ts";
 import { ConfigError, checkConfig, loadConfig } from "../../src/app/config/load-config.ts";
 import { printConfig } from "../../src/app/config/print-config.ts";
 import { countProcesses } from "../../src/app/processes/count-processes.ts";
@@ -30,6 +31,11 @@ test("the example tiers of docs/tiers.md load", () => {
   const yaml = /```yaml\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
   expect(checkConfig(yaml, "gateway.yaml", {}).tiers?.map(({ id }) => id)).toEqual(["gateway-auto/review"]);
 });
+
+/** Returns the values of a configuration file, without their origins. */
+function valuesOf(text: string): Config {
+  return structuredClone(checkConfig(text, "gateway.yaml", {}));
+}
 
 describe("the error of an invalid configuration", () => {
   test.each<[string, string, string[]]>([
@@ -301,19 +307,18 @@ describe("an environment variable", () => {
 
 describe("the configuration file", () => {
   test("may be absent, empty, or contain only comments", () => {
-    const defaults = checkConfig("", "gateway.yaml", {});
+    const defaults = valuesOf("");
     expect(defaults).toMatchObject({
       server: { host: "127.0.0.1", port: 8080 },
       data_dir: "./data",
       sandbox: "auto",
     });
-    for (const text of ["# nothing\n", "\n\n", "---\n", "{}"])
-      expect(checkConfig(text, "x", {})).toEqual(defaults);
+    for (const text of ["# nothing\n", "\n\n", "---\n", "{}"]) expect(valuesOf(text)).toEqual(defaults);
   });
 
   test("may have sections in which every key is commented out", () => {
     const yaml = "server:\n  # host: 0.0.0.0\nlimits:\nproviders:\nlog_level: warn\n";
-    expect(checkConfig(yaml, "gateway.yaml", {})).toEqual(checkConfig("log_level: warn", "gateway.yaml", {}));
+    expect(valuesOf(yaml)).toEqual(valuesOf("log_level: warn"));
   });
 
   test("is the one named by GATEWAY_CONFIG", () => {
@@ -377,7 +382,7 @@ providers:
       "x",
       {},
     );
-    expect(checkConfig(printConfig(config), "x", {})).toEqual(config);
+    expect(valuesOf(printConfig(config))).toEqual(structuredClone(config));
   });
 });
 
