@@ -272,7 +272,7 @@ function listFlatFolders(files: Iterable<string>): string[] {
 
 const problems = [
   ...listFaults(ofProgram),
-  ...listFlatFolders([...ofProgram.keys(), ...new Glob("test/**/*.ts").scanSync(".")]),
+  ...listFlatFolders([...ofProgram.keys(), ...new Glob("test/**/*.ts").scanSync(root)]),
   ...listRuntimeUses(sources),
   ...[...sources].flatMap(([file, source]) => listFormatNames(file, source)),
   ...findCycles(imports),

@@ -59,14 +59,14 @@ export function usageOf(serial: number): BillEntry["usage"] {
 }
 
 /**
- * Every prompt has at least so many words of four bytes. A gateway reserves a token for each two bytes, which an honest vendor must not
- * exceed: what it counts more can only be charged where the store of the balance can be reached.
+ * The minimum number of words of a prompt, of four bytes each. A gateway holds money for one token per two bytes. An honest vendor must not
+ * count more tokens, because a gateway can charge them only while it reaches the store of balances.
  */
-const LEAST_WORDS = PROMPTS / 2;
+const MIN_WORDS = PROMPTS / 2;
 
 /** The text of a request's message. Its bytes grow by four with `size`, and an estimate of its tokens by one. */
 export function writePrompt(serial: number, plan: PlanName, size: number): string {
-  return `${String(serial).padStart(6, "0")} ${plan.padEnd(9)} ${"pad ".repeat(LEAST_WORDS + size)}`;
+  return `${String(serial).padStart(6, "0")} ${plan.padEnd(9)} ${"pad ".repeat(MIN_WORDS + size)}`;
 }
 
 /** Starts the vendor. */

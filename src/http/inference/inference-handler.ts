@@ -166,7 +166,7 @@ function render(result: GenerationResult, context: RequestContext, added: ApiHea
     case "failure":
       return context.renderError(answer.failure, listHeaders(result, context, added), context.requestId);
     case "gone":
-      return new Response(null, { status: 499 });
+      return new Response(null, { status: 499, headers: { "x-request-id": context.requestId } });
     case "json": {
       const headers = listHeaders(result, context, added);
       headers["content-type"] = toHeaderText(answer.mediaType ?? "application/json");
