@@ -50,6 +50,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["limits"],
     ["deployments"],
     ["provider-keys"],
+    ["stored-config"],
     ["usage"],
     ["telemetry"],
     ["ledger"],

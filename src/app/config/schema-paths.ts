@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ConfigPath } from "./config-error.ts";
-import { configSchema, NEEDS_RESTART } from "./config-schema.ts";
+import type { ENTRIES, FILE_ONLY, NEEDS_RESTART, SECRET } from "./config-marks.ts";
+import { configSchema } from "./config-schema.ts";
 
 /** The part of JSON Schema that describes the configuration. */
 export interface ConfigSchema {
@@ -9,6 +10,9 @@ export interface ConfigSchema {
   readonly enum?: readonly unknown[];
   readonly description?: string;
   readonly [NEEDS_RESTART]?: boolean;
+  readonly [FILE_ONLY]?: boolean;
+  readonly [SECRET]?: boolean;
+  readonly [ENTRIES]?: string;
   readonly properties?: Readonly<Record<string, ConfigSchema>>;
   readonly additionalProperties?: ConfigSchema | boolean;
   readonly items?: ConfigSchema;

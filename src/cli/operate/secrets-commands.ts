@@ -30,18 +30,20 @@ async function rotate(): Promise<void> {
 }
 
 function formatRotation(rotation: MasterRotation | null): string {
-  if (rotation === null) return "No provider keys are stored: nothing to re-encrypt.";
+  if (rotation === null) return "No secrets are stored: nothing to re-encrypt.";
   const { resealed, unreadable, masterKeyId, isNew, idleFile } = rotation;
   const lines = [
-    `Re-encrypted ${resealed} provider keys with${isNew ? " the new" : ""} master key ${masterKeyId}.`,
+    `Re-encrypted ${resealed} secrets with${isNew ? " the new" : ""} master key ${masterKeyId}.`,
   ];
   if (idleFile !== null) lines.push(`${idleFile} is not needed any more and can be deleted.`);
   if (unreadable.length > 0) {
     lines.push(
-      "These keys cannot be decrypted, because their master key is missing. Restore it, or store the keys again:",
+      "These secrets cannot be decrypted, because their master key is missing. Restore it, or store them again:",
     );
-    for (const { id, accountId, provider, sealed } of unreadable)
-      lines.push(`  ${id}, a key of ${accountId} for ${provider}, needs master key ${sealed.masterKeyId}`);
+    for (const { id, accountId, sealed } of unreadable) {
+      const owner = accountId === null ? "a secret of the configuration" : `a provider key of ${accountId}`;
+      lines.push(`  ${id}, ${owner}, needs master key ${sealed.masterKeyId}`);
+    }
   }
   return lines.join("\n");
 }
