@@ -28,6 +28,11 @@ export function readSchema(): ConfigSchema {
   return known;
 }
 
+/** Returns the schema of the configuration as JSON Schema, for forms. */
+export function readJsonSchema(): Readonly<Record<string, unknown>> {
+  return readSchema() as Readonly<Record<string, unknown>>;
+}
+
 /** Returns the schemas that the value at a path may have: several if there are alternatives, none for an unknown path. */
 export function schemasAt(path: ConfigPath): readonly ConfigSchema[] {
   let found = alternativesOf(readSchema());

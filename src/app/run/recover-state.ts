@@ -14,10 +14,7 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
   logRecovery(await recoverUsage({ journal, store: stores.usage, gatewayId, now }), log);
   await http.generation.ledger.start();
   logDamagedLines(stores.listDamagedLines(), log);
-  logUnreadableKeys(
-    await findUnreadable(stores.providerKeys, http.resources.providerKeyStores.vault),
-    log,
-  );
+  logUnreadableKeys(await findUnreadable(stores.providerKeys, http.resources.providerKeyStores.vault), log);
   const changes = await stores.audit.settleChanges(gatewayId);
   if (changes > 0) log.warn("changes were in progress when the gateway stopped", { changes });
   await restoreHourlyLimits(parts, now);

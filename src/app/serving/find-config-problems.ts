@@ -37,7 +37,7 @@ export interface ConfigFindings {
 }
 
 /** The sources of a configuration check. */
-interface ConfigCheckSources {
+export interface ConfigCheckSources {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly random: Random;

@@ -3,6 +3,7 @@ import type { Log } from "../../base/failures/log.ts";
 import { sha256 } from "../../base/secrets/hash.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
+import type { GatewayConfig } from "../../core/gateways/gateway-config.ts";
 import type { Vault } from "../../core/provider-keys/vault.ts";
 import type { ConfigChange, ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
 import { ConfigError, type ConfigProblem, collectProblems, presentProblem } from "../config/config-error.ts";
@@ -16,6 +17,7 @@ import type { Environment } from "../config/read-provider-keys.ts";
 import { readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
 import { findAllProblems } from "../serving/find-config-problems.ts";
 import type { PreparedServing, ServingSource } from "../serving/open-serving.ts";
+import { describeGatewayConfig } from "../stored-config/describe-config.ts";
 import { readStored } from "../stored-config/read-stored.ts";
 import type { UnappliedRevision } from "../stored-config/start-config.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
@@ -54,6 +56,8 @@ interface ReloaderParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Reports the configuration in force to the other gateways. Rejects with a `StoreError`. */
+  readonly report: (config: GatewayConfig) => Promise<void>;
   /** Called after the change of a provider's settings: what is known of its health may not be true any more. */
   readonly onProviderChanged: (slug: string) => void;
 }
@@ -87,6 +91,8 @@ export class ConfigReloader {
   /** The number of changes of the store that was looked at last. */
   private seen: number;
   private failed: UnappliedRevision | null;
+  /** Whether the other gateways have the last report. */
+  private isReported = true;
 
   constructor(private readonly parts: ReloaderParts) {
     const { stored, changes, unapplied } = parts.started;
@@ -104,6 +110,16 @@ export class ConfigReloader {
   /** The latest stored revision, if it cannot be applied; null otherwise. */
   get unapplied(): UnappliedRevision | null {
     return this.failed;
+  }
+
+  /** What this gateway reports of its configuration. */
+  describe(): GatewayConfig {
+    const { live } = this.parts;
+    return describeGatewayConfig({
+      config: live.current(),
+      revision: this.revision,
+      unapplied: this.failed,
+    });
   }
 
   /** Reads and checks the configuration. Rejects with a `ConfigError` with all problems. */
@@ -140,19 +156,25 @@ export class ConfigReloader {
    */
   follow(): Promise<void> {
     return this.inTurn(async () => {
-      const { stores, vault } = this.parts;
+      const { stores, vault, report } = this.parts;
       const changes = await stores.config.configChanges();
-      if (changes === this.seen) return;
-      const stored = await readStored(stores.config, vault);
-      this.seen = changes;
-      try {
-        this.apply(await this.prepareNow({ file: this.fileInForce(), stored, changes }));
-      } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
-        this.failed = { revision: stored?.revision ?? 0, problems: error.problems };
-        this.logUnapplied(this.failed);
-      }
+      if (changes !== this.seen) await this.applyStored(changes, await readStored(stores.config, vault));
+      if (this.isReported) return;
+      await report(this.describe());
+      this.isReported = true;
     });
+  }
+
+  private async applyStored(changes: number, stored: StoredConfig | null): Promise<void> {
+    this.seen = changes;
+    this.isReported = false;
+    try {
+      this.apply(await this.prepareNow({ file: this.fileInForce(), stored, changes }));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.failed = { revision: stored?.revision ?? 0, problems: error.problems };
+      this.logUnapplied(this.failed);
+    }
   }
 
   private inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -195,6 +217,7 @@ export class ConfigReloader {
     // A later revision that was applied since the preparation is applied again.
     this.seen = sources.changes ?? this.seen;
     this.failed = null;
+    this.isReported = false;
     live.replace(
       next,
       changes.filter(({ needsRestart }) => needsRestart).map(({ name }) => name),

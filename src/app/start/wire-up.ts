@@ -53,16 +53,17 @@ import { createTokenCounter } from "../../tokenizer/token-counter.ts";
 import type { RefreshJob } from "../catalog/refresh-catalog.ts";
 import { refreshInThread } from "../catalog/refresh-in-thread.ts";
 import type { Config } from "../config/config-schema.ts";
+import type { FileConfig } from "../config/config-sources.ts";
 import { readGuardrails } from "../config/guardrail-schema.ts";
 import { LiveConfig } from "../config/live-config.ts";
-import type { FileConfig } from "../config/config-sources.ts";
 import { readFileConfig } from "../config/load-config.ts";
 import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
 import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
-import { type CommonState, openCommonState } from "../stores/common-state.ts";
+import { describeGatewayConfig } from "../stored-config/describe-config.ts";
 import { openStartConfig } from "../stored-config/start-config.ts";
+import { type CommonState, openCommonState } from "../stores/common-state.ts";
 import { prepareDataDir } from "../stores/data-dir.ts";
 import { findSecret } from "../stores/find-secret.ts";
 import { type MasterKeys, openMasterKeys } from "../stores/open-master-keys.ts";
@@ -202,7 +203,14 @@ async function buildParts({
 }: { readonly platform: Platform } & Opened): Promise<Parts> {
   const { clock, random } = platform;
   const { stores, gatewayId } = resources;
-  const gateways = await joinGateways({ stores, clock, id: gatewayId, dataDir: config.data_dir, masters });
+  const reported = describeGatewayConfig({
+    config,
+    revision: started.stored?.revision ?? 0,
+    unapplied: started.unapplied,
+  });
+  const gateways = await joinGateways({
+    ...{ stores, clock, masters, id: gatewayId, dataDir: config.data_dir, config: reported },
+  });
   const { max_staleness_ms: maxStalenessMs } = config.storage;
   const health = new StoreHealth({ clock, maxStalenessMs });
   const live = new LiveConfig(config);
@@ -226,11 +234,20 @@ async function buildParts({
   const managed = buildManagement({
     ...{ ...platform, ...base, ...money, ...secrets },
     runRefresh: refreshOf(base),
+    storedConfig: {
+      tryStored: (stored) => reloader.tryStored(stored),
+      requireSealing: async () => {},
+      async onChanged() {
+        // If that fails, the next regular reading finds the change.
+        await stores.changes.read().catch(() => {});
+        await reloader.follow().catch(() => {});
+      },
+    },
   });
   const { promptLog, repeatable, shadow } = features;
   const { observers } = telemetry;
   const fixed: FixedHttpDeps = {
-    ...buildServer(base, { ...money, common }),
+    ...buildServer(base, { ...money, common, reloader }),
     callers: {
       ...managed.callers,
       addressSalt: await findSecret("address_salt", stores.settings, random),
@@ -315,7 +332,7 @@ interface ServerDeps extends Pick<HttpDeps, "clock" | "log" | "ids" | "shutdown"
 
 function buildServer(
   { platform, stores, journal, health }: Base,
-  { recorder, common }: Pick<Money, "recorder"> & Pick<Parts, "common">,
+  { recorder, common, reloader }: Pick<Money, "recorder"> & Pick<Parts, "common" | "reloader">,
 ): ServerDeps {
   const { clock, log } = platform;
   const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
@@ -328,7 +345,11 @@ function buildServer(
       unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
     },
     shutdown,
-    readiness: () => readReadiness({ recorder, journal, health, clock, common, shutdown }),
+    readiness: () =>
+      readReadiness({
+        ...{ recorder, journal, health, clock, common, shutdown },
+        unapplied: () => reloader.unapplied,
+      }),
   };
 }
 
@@ -383,7 +404,7 @@ interface ReloaderSources {
 }
 
 function buildReloader(
-  { live, platform, serving, stores }: Base,
+  { live, platform, serving, stores, gateways }: Base,
   { generation, vault, started }: ReloaderSources,
 ): ConfigReloader {
   const { clock, random, log, environment, readFile, adaptConfig } = platform;
@@ -392,6 +413,7 @@ function buildReloader(
     ...parts,
     readFile: readFile ?? (() => readFileConfig(environment)),
     adapt: adaptConfig ?? keepConfig,
+    report: (config) => stores.gateways.putConfig(gateways.identity, config),
     onProviderChanged(slug) {
       const keys = serving.current().servedModels.provider(slug)?.keys ?? [];
       generation.routing.health.forget(

@@ -27,7 +27,7 @@ export interface StartedConfig<Opened> {
 }
 
 /** The inputs of the configuration of a start. */
-interface StartSources<Opened> {
+export interface StartSources<Opened> {
   /** The configuration of file and environment. */
   readonly config: Config;
   readonly environment: Environment;
@@ -65,7 +65,10 @@ export async function openStartConfig<Opened>(sources: StartSources<Opened>): Pr
       unapplied ??= { revision: one.revision, problems: error.problems };
     }
   }
-  throw new ConfigError([...(unapplied?.problems ?? []), plainProblem(describeUnusable(revisions[0]?.revision))]);
+  throw new ConfigError([
+    ...(unapplied?.problems ?? []),
+    plainProblem(describeUnusable(revisions[0]?.revision)),
+  ]);
 }
 
 function describeUnusable(revision: number | undefined): string {

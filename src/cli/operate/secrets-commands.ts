@@ -5,13 +5,15 @@ import { createSystemRandom } from "../../base/secrets/random.ts";
 import { openCommandStores } from "../callers/command-stores.ts";
 import { EXIT_CODES } from "../render/exit-codes.ts";
 import { print } from "../render/print.ts";
+import { declareConfigSecretCommands } from "../resources/platform/stored-config.ts";
 
-/** `gateway secrets rotate`: a gateway may run on the data directory. */
+/** `gateway secrets`: the secrets of the stored configuration, and the rotation of the master key. A gateway may run on the data directory. */
 export function declareSecretsCommands(secrets: Command): void {
+  declareConfigSecretCommands(secrets);
   secrets
     .command("rotate")
     .description(
-      "Re-encrypt all provider keys with the newest master key: the first of GATEWAY_SECRETS_KEY or secrets.keys, or a new one if none is configured. An interrupted rotation can be run again.",
+      "Re-encrypt all secrets with the newest master key: the first of GATEWAY_SECRETS_KEY or secrets.keys, or a new one if none is configured. An interrupted rotation can be run again.",
     )
     .action(rotate);
 }

@@ -19,8 +19,8 @@ export interface ConfigRevision {
   readonly document: ConfigDocument;
   /** Milliseconds since the epoch. */
   readonly changedAt: number;
-  /** The id of the credential that made the change; null for a command on the gateway's machine. */
-  readonly changedBy: string | null;
+  /** The id of the credential that made the change. */
+  readonly changedBy: string;
 }
 
 /** A secret of the stored configuration, encrypted with the master key. */
