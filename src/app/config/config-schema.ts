@@ -235,19 +235,49 @@ function isSendableKey(key: string): boolean {
   return isHeaderValue(key) || key.trimStart().startsWith("{");
 }
 
+function hasUniqueIds(keys: readonly (string | { readonly id: string })[]): boolean {
+  const ids = keys.flatMap((key) => (typeof key === "string" ? [] : key.id));
+  return new Set(ids).size === ids.length;
+}
+
 /** The name of a header that is sent to a provider. */
 const sentHeaderName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i, "must be the name of a header");
+
+const apiKeySecret = secret.refine(isSendableKey, HEADER_VALUE_RULE).meta({ [SECRET]: true });
+
+const apiKey = z.union(
+  [
+    apiKeySecret,
+    z.strictObject({
+      id: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "must have 1 to 32 lower-case letters, digits and dashes")
+        .describe("Name of the key in lists of health, which stays the same when the secret is replaced."),
+      key: apiKeySecret,
+      weight: z
+        .int()
+        .min(0)
+        .max(1_000)
+        .default(1)
+        .describe("Share of the conversations that use this key first. 0: only when the others fail."),
+      enabled: z.boolean().default(true),
+    }),
+  ],
+  { error: "must be a key, or have id and key" },
+);
 
 const provider = z.strictObject({
   base_url: baseUrl
     .optional()
     .describe("Base URL of the API. Required for a host that is not in the catalog."),
   api_keys: z
-    .array(secret.refine(isSendableKey, HEADER_VALUE_RULE).meta({ [SECRET]: true }))
+    .array(apiKey)
+    .refine((keys) => hasUniqueIds(keys), "must not use an id twice")
     .optional()
     .describe(
-      "API keys, in the order in which they are tried. If absent, the environment variable of the provider is read.",
-    ),
+      "API keys, over which conversations are spread: texts, or mappings with id, key, weight and enabled. If absent, the environment variable of the provider is read.",
+    )
+    .meta({ [ENTRIES]: "id" }),
   headers: z
     .record(sentHeaderName, secret.refine(isHeaderValue, HEADER_VALUE_RULE).meta({ [SECRET]: true }))
     .optional()

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isMetadataAddress } from "../../base/network/metadata-address.ts";
 import { SECRET } from "./config-marks.ts";
 
 /** The address of a server. */
@@ -7,6 +8,10 @@ export const baseUrl = z
   .refine(
     (url) => !URL.canParse(url) || new URL(url).username === "",
     "must not contain a user name or password",
+  )
+  .refine(
+    (url) => !URL.canParse(url) || !isMetadataAddress(new URL(url).hostname),
+    "must not be the metadata service of a cloud",
   );
 
 /** The address of a server to which texts or events are sent. Its path may be a secret, as that of chats is. */

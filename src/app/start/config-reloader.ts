@@ -17,6 +17,7 @@ import type { Environment } from "../config/read-provider-keys.ts";
 import { readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
 import { findAllProblems } from "../serving/find-config-problems.ts";
 import type { PreparedServing, ServingSource } from "../serving/open-serving.ts";
+import type { TriedConfig } from "../stored-config/create-config-manager.ts";
 import { describeGatewayConfig } from "../stored-config/describe-config.ts";
 import { readStored } from "../stored-config/read-stored.ts";
 import type { UnappliedRevision } from "../stored-config/start-config.ts";
@@ -143,10 +144,11 @@ export class ConfigReloader {
    * Returns the changes that a stored configuration would make here, without making them. Rejects with a `ConfigError` with all of its
    * problems.
    */
-  tryStored(stored: StoredConfig): Promise<readonly ConfigChange[]> {
+  tryStored(stored: StoredConfig): Promise<TriedConfig> {
     return this.inTurn(async () => {
       const prepared = await this.prepareNow({ file: this.fileInForce(), stored, changes: null });
-      return prepared.changes;
+      const { changes, next, serving } = prepared;
+      return { changes, config: next, serving: serving.serving };
     });
   }
 

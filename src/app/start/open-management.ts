@@ -8,7 +8,6 @@ import { createAccountRoutes } from "../../core/named-routes/account-routes.ts";
 import { createProviderKeyCache } from "../../core/provider-keys/provider-key-cache.ts";
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import { createVault } from "../../core/provider-keys/vault.ts";
-import type { ConfigChange } from "../../core/settings/config-reload.ts";
 import type { StoreDeps } from "../../http/context/store-deps.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { originsOf } from "../config/config-origins.ts";
@@ -22,6 +21,7 @@ import { readPolicy, readTimers } from "../config/read-settings.ts";
 import { type ConfigCheckSources, findAllProblems } from "../serving/find-config-problems.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams } from "../serving/upstreams.ts";
+import type { TriedConfig } from "../stored-config/create-config-manager.ts";
 import { openStartConfig, type StartSources } from "../stored-config/start-config.ts";
 import { findSecret } from "../stores/find-secret.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
@@ -142,13 +142,13 @@ async function tryStored(
   config: Config,
   stored: StoredConfig,
   sources: ConfigCheckSources,
-): Promise<readonly ConfigChange[]> {
+): Promise<TriedConfig> {
   const source = originsOf(config)?.source;
   if (source === undefined) throw new Error("a configuration without its file cannot take stored settings");
   const examined = combineConfig(source, stored, sources.environment);
   const { config: next, problems } = await findAllProblems(examined, sources);
   if (next === null || problems.length > 0) throw new ConfigError(problems);
-  return diffConfigs(config, next);
+  return { changes: diffConfigs(config, next), config: next, serving: null };
 }
 
 /** An endpoint has asked for the served models, which are not loaded. */

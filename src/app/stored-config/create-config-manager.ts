@@ -3,16 +3,23 @@ import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { ProviderRecord } from "../../core/catalog/records/records.ts";
 import type { PinnedSetting } from "../../core/gateways/gateway-config.ts";
+import type { Serving } from "../../core/generation/call/call.ts";
 import type { Vault } from "../../core/provider-keys/vault.ts";
 import type { ConfigChange } from "../../core/settings/config-reload.ts";
 import type {
+  ConfigEdit,
   ConfigManager,
   ConfigWrite,
   ConfigWritten,
   NewSecret,
   StoredSettings,
 } from "../../core/stored-config/config-manager.ts";
-import type { ConfigDocument, ConfigRevision, ConfigSecret } from "../../core/stored-config/config-store.ts";
+import type {
+  ConfigDocument,
+  ConfigRevision,
+  ConfigSecret,
+  ConfigValue,
+} from "../../core/stored-config/config-store.ts";
 import { ConfigError, presentProblem } from "../config/config-error.ts";
 import type { Config } from "../config/config-schema.ts";
 import type { StoredConfig } from "../config/config-sources.ts";
@@ -32,6 +39,7 @@ import { editDocument } from "./edit-document.ts";
 import { exportConfig } from "./export-config.ts";
 import { expandStored, type FindSecret, openSecrets, ownerOfSecret } from "./read-stored.ts";
 import { takeSecrets } from "./seal-secrets.ts";
+import { tryGuardrail } from "./try-guardrail.ts";
 
 /** The dependencies of a manager of the stored configuration. */
 export interface ConfigManagerParts {
@@ -46,12 +54,20 @@ export interface ConfigManagerParts {
   readonly environment: Environment;
   /** Returns the providers of the catalog. */
   readonly providers: () => readonly ProviderRecord[];
-  /** Returns the changes that a stored configuration would make. Rejects with a `ConfigError` if it cannot be applied. */
-  readonly tryStored: (stored: StoredConfig) => Promise<readonly ConfigChange[]>;
+  /** Tries a stored configuration without applying it. Rejects with a `ConfigError` if it cannot be applied. */
+  readonly tryStored: (stored: StoredConfig) => Promise<TriedConfig>;
   /** Called before a secret is encrypted. Rejects if a running gateway could not decrypt it. */
   readonly requireSealing: () => Promise<void>;
   /** Called after a change was stored. */
   readonly onChanged: () => Promise<void>;
+}
+
+/** A stored configuration that could be applied. */
+export interface TriedConfig {
+  readonly config: Config;
+  readonly changes: readonly ConfigChange[];
+  /** The models that it would serve; null if no gateway runs. */
+  readonly serving: Serving | null;
 }
 
 /** The largest stored configuration, as JSON. Characters. */
@@ -69,6 +85,15 @@ export function createConfigManager(parts: ConfigManagerParts): ConfigManager {
   return {
     read: () => read(parts),
     listRevisions: (before, limit) => stores.config.listConfigRevisions(before, limit),
+    async tryGuardrail(guardrail, text) {
+      const name = nameOf(guardrail);
+      const { config } = await tryEdits(parts, [{ path: ["guardrails", name], value: guardrail }]);
+      return tryGuardrail(config, name, { text, clock: parts.clock });
+    },
+    async tryEdits(edits) {
+      const { serving } = await tryEdits(parts, edits);
+      return serving ?? fail("unavailable", "A configuration can only be tried by a running gateway.");
+    },
     async exportAll() {
       const latest = await stores.config.findLatestConfig();
       const sources = {
@@ -90,6 +115,17 @@ export function createConfigManager(parts: ConfigManagerParts): ConfigManager {
       if (revision === null) fail("conflict", "The configuration has just been changed. Try again.");
     },
   };
+}
+
+async function tryEdits(parts: ConfigManagerParts, edits: readonly ConfigEdit[]): Promise<TriedConfig> {
+  const write = { from: null, change: edits, secrets: [], dryRun: true, by: "" };
+  return tryChange(parts, prepareChange(parts, await read(parts), write));
+}
+
+function nameOf(guardrail: ConfigValue): string {
+  const { name } = (guardrail ?? {}) as { readonly name?: unknown };
+  if (typeof name === "string" && name !== "") return name;
+  return fail("invalid_request", "guardrail.name: is required.", { metadata: { field: "guardrail.name" } });
 }
 
 async function read({ stores, config, gatewayId }: ConfigManagerParts): Promise<StoredSettings> {
@@ -243,10 +279,10 @@ export function presentPinned({ path, file, line, variable, gateway }: PinnedSet
 async function tryChange(
   { tryStored }: ConfigManagerParts,
   { revision, document, findSecret }: PreparedChange,
-): Promise<{ readonly changes: readonly ConfigChange[]; readonly candidate: StoredConfig }> {
+): Promise<TriedConfig & { readonly candidate: StoredConfig }> {
   const candidate = expandStored({ revision, document }, findSecret);
   try {
-    return { changes: await tryStored(candidate), candidate };
+    return { ...(await tryStored(candidate)), candidate };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const missing = listMissing(document, findSecret);

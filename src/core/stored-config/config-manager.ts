@@ -1,4 +1,5 @@
 import type { PinnedSetting } from "../gateways/gateway-config.ts";
+import type { Serving } from "../generation/call/call.ts";
 import type { ConfigChange } from "../settings/config-reload.ts";
 import type { ConfigDocument, ConfigRevision, ConfigSecret, ConfigValue } from "./config-store.ts";
 
@@ -57,11 +58,29 @@ export interface ExportedConfig {
   readonly leftOut: readonly string[];
 }
 
+/** What a guardrail does to a text. */
+export interface GuardrailTrial {
+  readonly action: "none" | "block" | "mask" | "warn" | "unchecked" | "unavailable";
+  /** The kinds of the matches, such as `EMAIL`. */
+  readonly kinds: readonly string[];
+  /** Why a service blocks; null if it gave no reason. */
+  readonly reason: string | null;
+  /** The text as the provider would get it. */
+  readonly text: string;
+}
+
 /** Reads and changes the stored configuration. Every gateway applies a change within a second. */
 export interface ConfigManager {
   read(): Promise<StoredSettings>;
   /** Returns up to `limit` revisions before `before`, the latest first. */
   listRevisions(before: number | null, limit: number): Promise<readonly ConfigRevision[]>;
+  /**
+   * Returns the models that would be served after edits, which are neither stored nor applied. Needs a running gateway.
+   * @throws GatewayError as `write`.
+   */
+  tryEdits(edits: readonly ConfigEdit[]): Promise<Serving>;
+  /** Checks a text with a guardrail, which is neither stored nor applied. @throws GatewayError as `write`. */
+  tryGuardrail(guardrail: ConfigValue, text: string): Promise<GuardrailTrial>;
   /** Returns the whole configuration of this gateway: what is stored, and what its file and environment set. */
   exportAll(): Promise<ExportedConfig>;
   /**

@@ -52,6 +52,7 @@ import {
 import { listGateways } from "./platform/admin-gateways.ts";
 import { listSettings, reloadSettings } from "./platform/admin-settings.ts";
 import { listWebhooks, testWebhooks } from "./platform/admin-webhooks.ts";
+import { listProviderModels, tryGuardrail, tryProviderSettings } from "./platform/try-config.ts";
 import { explainRouteOf } from "./routing/admin-explain.ts";
 import {
   clearProviderHealth,
@@ -159,6 +160,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listConfigSecrets,
   putConfigSecret,
   deleteConfigSecret,
+  tryProviderSettings,
+  listProviderModels,
+  tryGuardrail,
   postPlaygroundKey,
   listTiers,
   getTier,

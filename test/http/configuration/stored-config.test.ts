@@ -20,6 +20,8 @@ beforeAll(async () => {
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
+      if (new URL(request.url).pathname === "/v1/models")
+        return Response.json({ data: [{ id: "llama-3", max_model_len: 8192 }, { id: "qwen" }] });
       calls.push(request.headers.get("authorization")?.replace("Bearer ", "") ?? "");
       return Response.json({
         id: "x",
@@ -229,5 +231,60 @@ describe("the stored configuration", () => {
     expect((await ask("mine/model")).status).toBe(200);
     expect(calls.at(-1)).toBe("sk-rotated-0123456789");
     expect(await setting("log_level")).toMatchObject({ value: "warn" });
+  });
+});
+
+describe("settings before they are stored", () => {
+  const host = (more: object = {}) => ({
+    base_url: `http://127.0.0.1:${vendor.port}/v1`,
+    api_keys: ["sk-one-0123456789", { id: "two", key: "sk-two-0123456789", weight: 0 }],
+    models: [{ id: "tried/model", name: "m", prices: { prompt: "0", completion: "0" } }],
+    ...more,
+  });
+
+  test("of a provider are tested with each key, and neither stored nor served", async () => {
+    calls.length = 0;
+    const { status, data } = await admin("POST", "/config/providers/tried/test", { settings: host() });
+    expect(status).toBe(200);
+    expect(data).toMatchObject([
+      { key: "tried#0", status: "ok", model: "tried/model" },
+      { key: "tried#two", status: "ok" },
+    ]);
+    expect(calls).toEqual(["sk-one-0123456789", "sk-two-0123456789"]);
+    expect((await ask("tried/model")).status).toBe(400);
+    expect(JSON.stringify((await admin("GET", "/config")).body)).not.toContain("tried");
+  });
+
+  test("of a provider list the models of its host", async () => {
+    const { status, data } = await admin("POST", "/config/providers/tried/models", { settings: host() });
+    expect(status).toBe(200);
+    expect(data).toEqual([
+      { id: "llama-3", context_length: 8192 },
+      { id: "qwen", context_length: null },
+    ]);
+  });
+
+  test("of a provider do not reach a cloud's metadata service", async () => {
+    const settings = host({ base_url: "http://169.254.169.254/v1" });
+    const { status, body } = await admin("POST", "/config/providers/tried/test", { settings });
+    expect(status).toBe(400);
+    expect(body.error.message).toContain("metadata service");
+  });
+
+  test("of a guardrail are tried on a text", async () => {
+    const guardrail = { name: "mails", kind: "pii", types: ["email"], on: "request", action: "mask" };
+    const text = "Write to ada@example.com";
+    expect((await admin("POST", "/config/guardrails/try", { guardrail, text })).data).toEqual({
+      action: "mask",
+      kinds: ["EMAIL"],
+      reason: null,
+      text: "Write to [EMAIL_1]",
+    });
+    const wrong = await admin("POST", "/config/guardrails/try", {
+      guardrail: { ...guardrail, kind: "pi" },
+      text,
+    });
+    expect(wrong.status).toBe(400);
+    expect(JSON.stringify((await admin("GET", "/config")).body)).not.toContain("mails");
   });
 });
