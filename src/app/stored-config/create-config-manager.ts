@@ -14,11 +14,12 @@ import type {
   NewSecret,
   StoredSettings,
 } from "../../core/stored-config/config-manager.ts";
-import type {
-  ConfigDocument,
-  ConfigRevision,
-  ConfigSecret,
-  ConfigValue,
+import {
+  type ConfigDocument,
+  type ConfigRevision,
+  type ConfigSecret,
+  type ConfigValue,
+  MAX_CHANGED,
 } from "../../core/stored-config/config-store.ts";
 import { ConfigError, presentProblem } from "../config/config-error.ts";
 import type { Config } from "../config/config-schema.ts";
@@ -32,6 +33,7 @@ import {
   listSettingEntries,
   putSettings,
   type SettingEntry,
+  type SettingPath,
 } from "../config/setting-paths.ts";
 import type { Stores } from "../stores/stores.ts";
 import { digestValue, listPinned } from "./describe-config.ts";
@@ -84,6 +86,7 @@ export function createConfigManager(parts: ConfigManagerParts): ConfigManager {
   const { stores } = parts;
   return {
     read: () => read(parts),
+    findRevision: (revision) => stores.config.findConfigRevision(revision),
     listRevisions: (before, limit) => stores.config.listConfigRevisions(before, limit),
     async tryGuardrail(guardrail, text) {
       const name = nameOf(guardrail);
@@ -231,6 +234,13 @@ function listChanged(before: ConfigDocument, after: ConfigDocument): readonly Se
   );
 }
 
+/** Returns the paths of the settings that differ between two documents. */
+function listDifferent(before: ConfigDocument, after: ConfigDocument): readonly SettingPath[] {
+  const changed = [...listChanged(before, after), ...listChanged(after, before)];
+  const paths = new Map(changed.map(({ path }) => [keyOf(path), path]));
+  return [...paths.values()].slice(0, MAX_CHANGED);
+}
+
 function rejectFileOnly(changed: readonly SettingEntry[]): void {
   const found = changed.find(({ path }) => isFileOnly(path));
   if (found === undefined) return;
@@ -335,7 +345,12 @@ async function store(
   });
   const revision = await stores.config.putConfig({
     from: latest?.revision ?? 0,
-    next: { document, changedAt: now, changedBy: by },
+    next: {
+      document,
+      changedAt: now,
+      changedBy: by,
+      changed: listDifferent(latest?.document ?? {}, document),
+    },
     secrets: sealed,
     removedSecrets: removed,
   });

@@ -50,12 +50,14 @@ const MAX_TRIED = 10;
 export async function openStartConfig<Opened>(sources: StartSources<Opened>): Promise<StartedConfig<Opened>> {
   const { config, store, vault, open } = sources;
   const changes = await store.configChanges();
-  const revisions = await store.listConfigRevisions(null, MAX_TRIED);
-  if (revisions.length === 0)
+  const heads = await store.listConfigRevisions(null, MAX_TRIED);
+  if (heads.length === 0)
     return { config, stored: null, changes, unapplied: null, opened: await open(config) };
   const findSecret = openSecrets(await store.listConfigSecrets(), vault);
   let unapplied: UnappliedRevision | null = null;
-  for (const one of revisions) {
+  for (const head of heads) {
+    const one = await store.findConfigRevision(head.revision);
+    if (one === null) continue;
     const stored = expandStored(one, findSecret);
     try {
       const combined = combineStart(sources, stored);
@@ -65,10 +67,7 @@ export async function openStartConfig<Opened>(sources: StartSources<Opened>): Pr
       unapplied ??= { revision: one.revision, problems: error.problems };
     }
   }
-  throw new ConfigError([
-    ...(unapplied?.problems ?? []),
-    plainProblem(describeUnusable(revisions[0]?.revision)),
-  ]);
+  throw new ConfigError([...(unapplied?.problems ?? []), plainProblem(describeUnusable(heads[0]?.revision))]);
 }
 
 function describeUnusable(revision: number | undefined): string {

@@ -137,7 +137,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("config_revisions", ["revision"], {
     ...integer("revision", "changed_at"),
-    ...text("document", "changed_by"),
+    ...text("document", "changed_by", "changed"),
   }),
   table("config_secrets", ["id"], {
     ...text("id", "last_four", "master_key_id", "ciphertext"),

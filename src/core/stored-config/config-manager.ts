@@ -1,7 +1,13 @@
 import type { PinnedSetting } from "../gateways/gateway-config.ts";
 import type { Serving } from "../generation/call/call.ts";
 import type { ConfigChange } from "../settings/config-reload.ts";
-import type { ConfigDocument, ConfigRevision, ConfigSecret, ConfigValue } from "./config-store.ts";
+import type {
+  ConfigDocument,
+  ConfigRevision,
+  ConfigSecret,
+  ConfigValue,
+  RevisionHead,
+} from "./config-store.ts";
 
 /** Sets what is stored at a path, or removes it. */
 export interface ConfigEdit {
@@ -73,7 +79,9 @@ export interface GuardrailTrial {
 export interface ConfigManager {
   read(): Promise<StoredSettings>;
   /** Returns up to `limit` revisions before `before`, the latest first. */
-  listRevisions(before: number | null, limit: number): Promise<readonly ConfigRevision[]>;
+  listRevisions(before: number | null, limit: number): Promise<readonly RevisionHead[]>;
+  /** Returns a kept revision; null if there is none with that number. */
+  findRevision(revision: number): Promise<ConfigRevision | null>;
   /**
    * Returns the models that would be served after edits, which are neither stored nor applied. Needs a running gateway.
    * @throws GatewayError as `write`.

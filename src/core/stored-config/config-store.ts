@@ -12,15 +12,21 @@ export type ConfigValue =
 /** The settings that the management API has stored: a document in the schema of the configuration file. */
 export type ConfigDocument = { readonly [name: string]: ConfigValue };
 
-/** A revision of the stored configuration. Every change of a setting or of a secret makes the next one. */
-export interface ConfigRevision {
+/** What is known of a revision of the stored configuration without its document. */
+export interface RevisionHead {
   /** 1 for the first. */
   readonly revision: number;
-  readonly document: ConfigDocument;
   /** Milliseconds since the epoch. */
   readonly changedAt: number;
   /** The id of the credential that made the change. */
   readonly changedBy: string;
+  /** The paths of the settings that differ from the revision before, at most `MAX_CHANGED`. */
+  readonly changed: readonly (readonly string[])[];
+}
+
+/** A revision of the stored configuration. Every change of a setting or of a secret makes the next one. */
+export interface ConfigRevision extends RevisionHead {
+  readonly document: ConfigDocument;
 }
 
 /** A secret of the stored configuration, encrypted with the master key. */
@@ -50,6 +56,8 @@ export interface ConfigChangeSet {
 
 /** The number of revisions that are kept. */
 export const MAX_REVISIONS = 100;
+/** The maximum number of settings that a revision names. */
+export const MAX_CHANGED = 1_000;
 
 /** Stores the configuration that the management API sets. */
 export interface ConfigStore {
@@ -57,8 +65,10 @@ export interface ConfigStore {
   configChanges(): Promise<number>;
   /** Returns the latest revision; null if nothing was ever stored. */
   findLatestConfig(): Promise<ConfigRevision | null>;
+  /** Returns a kept revision; null if there is none with that number. */
+  findConfigRevision(revision: number): Promise<ConfigRevision | null>;
   /** Returns up to `limit` revisions before `before`, the latest first. */
-  listConfigRevisions(before: number | null, limit: number): Promise<readonly ConfigRevision[]>;
+  listConfigRevisions(before: number | null, limit: number): Promise<readonly RevisionHead[]>;
   /** Makes a change the next revision. Returns its number; null, and changes nothing, if `from` is not the latest one. */
   putConfig(change: ConfigChangeSet): Promise<number | null>;
   /** Returns all secrets, by id. */

@@ -5,6 +5,7 @@ import {
   type ConfigSecret,
   type ConfigStore,
   MAX_REVISIONS,
+  type RevisionHead,
 } from "../../core/stored-config/config-store.ts";
 import { listMasterKeys } from "./list-master-keys.ts";
 import type { SqlDatabase } from "./statements/database.ts";
@@ -18,7 +19,15 @@ const REVISIONS = new Table<ConfigRevision>("config_revisions", {
   document: json,
   changedAt: integer,
   changedBy: text,
+  changed: json,
 });
+
+interface HeadRow {
+  revision: Integer;
+  changed_at: Integer;
+  changed_by: string;
+  changed: string;
+}
 
 interface SecretRow {
   id: string;
@@ -42,19 +51,21 @@ export class SqlConfigStore implements ConfigStore {
   }
 
   async findLatestConfig() {
-    const [latest] = await this.listConfigRevisions(null, 1);
-    return latest ?? null;
+    return REVISIONS.readFirst(
+      await this.database.run(REVISIONS.select(sql`ORDER BY revision DESC LIMIT 1`)),
+    );
+  }
+
+  async findConfigRevision(revision: number) {
+    return REVISIONS.readFirst(await this.database.run(REVISIONS.select(sql`WHERE revision = ${revision}`)));
   }
 
   async listConfigRevisions(before: number | null, limit: number) {
     const rows = await this.database.run(
-      REVISIONS.select(
-        before === null
-          ? sql`ORDER BY revision DESC LIMIT ${limit}`
-          : sql`WHERE revision < ${before} ORDER BY revision DESC LIMIT ${limit}`,
-      ),
+      sql<HeadRow>`SELECT revision, changed_at, changed_by, changed FROM config_revisions
+        WHERE revision < ${before ?? Number.MAX_SAFE_INTEGER} ORDER BY revision DESC LIMIT ${limit}`,
     );
-    return rows.map(REVISIONS.read);
+    return rows.map(readHead);
   }
 
   putConfig({ from, next, secrets, removedSecrets }: ConfigChangeSet) {
@@ -102,6 +113,15 @@ export class SqlConfigStore implements ConfigStore {
     const rows = await this.database.run(sql<SecretRow>`SELECT * FROM config_secrets ${rest}`);
     return rows.map(readSecret);
   }
+}
+
+function readHead(row: HeadRow): RevisionHead {
+  return {
+    revision: readInteger(row.revision),
+    changedAt: readInteger(row.changed_at),
+    changedBy: row.changed_by,
+    changed: JSON.parse(row.changed) as RevisionHead["changed"],
+  };
 }
 
 function putSecret({ id, lastFour, sealed, createdAt, updatedAt }: ConfigSecret): Sql {

@@ -104,7 +104,12 @@ export function declareStoredConfigCommands(config: Command): void {
       endpoint: listConfigRevisions,
       rows: DEFAULT_LIMIT,
       show: tableOf(
-        ["revision", ["changed", "changed_at"], ["by", "changed_by"]],
+        [
+          "revision",
+          ["at", "changed_at"],
+          ["by", "changed_by"],
+          ["changed", "changed", (paths) => printPaths(paths as readonly (readonly string[])[])],
+        ],
         "Nothing was ever stored.",
       ),
     }),
@@ -152,6 +157,15 @@ export function declareConfigSecretCommands(secrets: Command): void {
       show: ({ data }) => `Deleted ${data.id}.`,
     }),
   ]);
+}
+
+/** The settings that a row of revisions names. */
+const MAX_NAMED = 3;
+
+function printPaths(paths: readonly (readonly string[])[]): string {
+  const named = paths.slice(0, MAX_NAMED).map((path) => path.join("."));
+  const more = paths.length > MAX_NAMED ? [`and ${paths.length - MAX_NAMED} more`] : [];
+  return paths.length === 0 ? "a secret" : [...named, ...more].join(", ");
 }
 
 type Written = AnswerOf<typeof putConfig>;

@@ -10,10 +10,12 @@ import type {
   ConfigRevision,
   ConfigSecret,
   ConfigValue,
+  RevisionHead,
 } from "../../../core/stored-config/config-store.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint, type StoreInput } from "../../api/endpoint.ts";
 import { makePage, pageView } from "../../api/pages.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 import type { PrincipalFor } from "../../middleware/authorize.ts";
 import { ConfigChangeView } from "./config-change-view.ts";
 
@@ -278,14 +280,20 @@ function describeWritten(
 const RevisionView = z
   .object({
     revision: z.int(),
-    document: z.record(z.string(), z.unknown()),
     changed_at: z.iso.datetime(),
     changed_by: z.string().describe("Id of the credential that made the change."),
+    changed: z
+      .array(z.array(z.string()))
+      .describe(
+        "Paths of the settings that differ from the revision before. Empty if only a secret was replaced.",
+      ),
   })
   .meta({
     id: "ConfigRevision",
     description: "A revision of the stored configuration. The last 100 are kept.",
   });
+
+const OfRevision = z.object({ revision: z.coerce.number().int().min(1) });
 
 /** `GET /api/admin/config/revisions`: the former revisions. */
 export const listConfigRevisions = defineEndpoint({
@@ -313,6 +321,32 @@ export const listConfigRevisions = defineEndpoint({
     }),
 });
 
+/** `GET /api/admin/config/revisions/{revision}`: a former revision with its document. */
+export const getConfigRevision = defineEndpoint({
+  method: "GET",
+  path: `${PATH}/revisions/:revision`,
+  tag: TAG,
+  summary: "Retrieve a revision of the stored configuration",
+  access: OPERATOR,
+  params: OfRevision,
+  response: z.object({ data: RevisionView.extend({ document: z.record(z.string(), z.unknown()) }) }),
+  async handle({ params, deps }) {
+    const found = await findRevision(deps, params.revision);
+    return { data: { ...presentRevision(found), document: found.document } };
+  },
+});
+
+/** @throws GatewayError `not_found`. */
+async function findRevision({ resources }: StoreDeps, revision: number): Promise<ConfigRevision> {
+  return (
+    (await resources.config.findRevision(revision)) ??
+    fail(
+      "not_found",
+      `There is no revision ${revision}. \`GET ${PATH}/revisions\` lists those that are kept.`,
+    )
+  );
+}
+
 /** `POST /api/admin/config/revisions/{revision}/restore`: stores a former revision again. */
 export const restoreConfig = defineEndpoint({
   method: "POST",
@@ -320,18 +354,13 @@ export const restoreConfig = defineEndpoint({
   tag: TAG,
   summary: "Store a former revision of the configuration again, as the next one",
   access: OPERATOR,
-  params: z.object({ revision: z.coerce.number().int().min(1) }),
+  params: OfRevision,
   query: dryRun,
   response: WrittenView,
   errors: ["not_found", "conflict"],
   async handle({ principal, params, query, deps, audit }) {
-    const [found] = await deps.resources.config.listRevisions(params.revision + 1, 1);
-    if (found?.revision !== params.revision)
-      return fail(
-        "not_found",
-        `There is no revision ${params.revision}. \`GET ${PATH}/revisions\` lists them.`,
-      );
-    return write({ principal, query, body: { secrets: {} }, deps, audit }, found.document);
+    const { document } = await findRevision(deps, params.revision);
+    return write({ principal, query, body: { secrets: {} }, deps, audit }, document);
   },
 });
 
@@ -390,8 +419,8 @@ function presentSecret({ id, lastFour, createdAt, updatedAt }: ConfigSecret) {
   return { id, last_four: lastFour, created_at: formatTime(createdAt), updated_at: formatTime(updatedAt) };
 }
 
-function presentRevision({ revision, document, changedAt, changedBy }: ConfigRevision) {
-  return { revision, document, changed_at: formatTime(changedAt), changed_by: changedBy };
+function presentRevision({ revision, changedAt, changedBy, changed }: RevisionHead) {
+  return { revision, changed_at: formatTime(changedAt), changed_by: changedBy, changed };
 }
 
 function presentPinned({ path, file, line, variable, gateway }: PinnedSetting) {

@@ -12,7 +12,8 @@ export const storedConfig: Migration = {
     revision bigint PRIMARY KEY,
     document text NOT NULL,
     changed_at bigint NOT NULL,
-    changed_by text COLLATE "C" NOT NULL
+    changed_by text COLLATE "C" NOT NULL,
+    changed text NOT NULL
   );
   CREATE TABLE config_secrets (
     id text COLLATE "C" PRIMARY KEY,

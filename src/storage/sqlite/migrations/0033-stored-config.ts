@@ -8,7 +8,8 @@ export const storedConfig: SqliteMigration = {
     revision INTEGER PRIMARY KEY,
     document TEXT NOT NULL,
     changed_at INTEGER NOT NULL,
-    changed_by TEXT NOT NULL
+    changed_by TEXT NOT NULL,
+    changed TEXT NOT NULL
   ) STRICT;
   CREATE TABLE config_secrets (
     id TEXT PRIMARY KEY,

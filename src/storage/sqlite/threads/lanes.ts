@@ -60,6 +60,7 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
   config: {
     configChanges: "lookup",
     findLatestConfig: "lookup",
+    findConfigRevision: "list",
     listConfigRevisions: "list",
     putConfig: "write",
     listConfigSecrets: "lookup",
