@@ -34,7 +34,6 @@ import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
-import { testTierStore } from "./contracts/tier-store.ts";
 
 let dataDir: string;
 let opened: ThreadedStores[];
@@ -66,7 +65,6 @@ describe("SQLite behind threads", () => {
   testConfigStore(() => open().config);
   testDrainStore(() => open().drains);
   testNamedRouteStore(() => open().namedRoutes);
-  testTierStore(() => open());
   testUsageStore(() => open().usage);
   testLedgerStore(() => open());
   testConcurrentWriters(() => open());

@@ -25,7 +25,6 @@ import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testRetention } from "./contracts/retention.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
-import { testTierStore } from "./contracts/tier-store.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
 describe("SQLite", () => {
@@ -38,10 +37,6 @@ describe("SQLite", () => {
   testConfigStore(() => createSqliteStores(connect()).config);
   testDrainStore(() => createSqliteStores(connect()).drains);
   testNamedRouteStore(() => createSqliteStores(connect()).namedRoutes);
-  testTierStore(() => {
-    const database = connect();
-    return { tiers: createSqliteStores(database).tiers, settings: createSqliteStores(database).settings };
-  });
   testUsageStore(() => new SqliteUsageStore(connect()));
   testGenerationList(() => new SqliteUsageStore(connect(), RECORD_BOUNDS));
   const connectStores = () => {

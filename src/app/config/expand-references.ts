@@ -97,6 +97,11 @@ export function listSecretIds(value: unknown): readonly string[] {
   );
 }
 
+/** Returns a text as it must be written to be read back as it is. */
+export function escapeReferences(text: string): string {
+  return text.replaceAll("${", "$$${");
+}
+
 interface ExpansionSources {
   readonly resolve: Resolver;
   readonly placeOf: (path: ConfigPath) => ConfigPlace | null;

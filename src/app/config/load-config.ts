@@ -146,7 +146,8 @@ export function combineConfig(
     if (variable !== undefined) return [variableProblem(variable, path, text)];
     // A value of the file may be wrong only together with stored ones.
     const isNew = added.length > 0 && !known.has(`${path.join(".")} ${text}`) && isExpanded(path);
-    return isNew ? [{ place: isAdded(path) ? null : file.placeOf(path), path, variable: null, text }] : [];
+    const place = hasPath(file.written, path) ? file.placeOf(path) : null;
+    return isNew ? [{ place, path, variable: null, text }] : [];
   });
   const placed = inFile.map(({ path, text }) => ({ place: file.placeOf(path), path, variable: null, text }));
   const found = [...problems, ...placed, ...further];
@@ -164,6 +165,16 @@ export function combineConfig(
     config: withSecret.config,
     problems: [...found, ...withSecret.problems, ...findDatabaseProblems(config)],
   };
+}
+
+/** Whether a configuration has a value at a path. */
+function hasPath(document: ConfigDocument, path: ConfigPath): boolean {
+  let at: unknown = document;
+  for (const part of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, part)) return false;
+    at = (at as Readonly<Record<PropertyKey, unknown>>)[part];
+  }
+  return true;
 }
 
 function locate(config: Config, origins: ConfigOrigins): Config {

@@ -21,6 +21,7 @@ import { readJsonSchema } from "../config/schema-paths.ts";
 import { listConfiguredRoutes } from "../serving/load-named-routes.ts";
 import type { ServingSource } from "../serving/open-serving.ts";
 import { type ConfigManagerParts, createConfigManager } from "../stored-config/create-config-manager.ts";
+import { createOperatorRoutes } from "../stored-config/operator-routes.ts";
 import type { Stores } from "../stores/stores.ts";
 
 /** The managers of resources, for a gateway and for commands. */
@@ -52,6 +53,7 @@ interface ManagementDeps extends Pick<StoreDeps, "clock" | "callers" | "resource
 export function buildManagement(parts: ManagementParts): ManagementDeps {
   const { live, environment, clock, stores, serving, health, ledger, vault, byokKeys } = parts;
   const { ids } = stores;
+  const stored = buildConfigManager(parts);
   const adminSecret = live.current().admin_key ?? null;
   return {
     clock,
@@ -66,8 +68,8 @@ export function buildManagement(parts: ManagementParts): ManagementDeps {
       budgets: stores.budgets,
       audit: stores.audit,
       gateways: stores.gateways,
-      ...buildManagers(parts),
-      config: buildConfigManager(parts),
+      ...buildManagers(parts, stored),
+      config: stored,
       configSchema: readJsonSchema,
       providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
       credits: { store: stores.ledger, ledger, clock, ids },
@@ -97,15 +99,10 @@ function buildConfigManager({
   });
 }
 
-function buildManagers({
-  live,
-  clock,
-  stores,
-  serving,
-  gatewayId,
-  accountRoutes,
-  runRefresh,
-}: ManagementParts) {
+function buildManagers(
+  { live, clock, stores, serving, gatewayId, accountRoutes, runRefresh }: ManagementParts,
+  stored: ConfigManager,
+) {
   const config = () => live.current();
   const onChanged = () => refreshServing({ stores, serving });
   return {
@@ -113,15 +110,12 @@ function buildManagers({
       ...{ config, clock, onChanged, store: stores.catalog, leases: stores.leases, owner: gatewayId },
       ...(runRefresh === undefined ? {} : { runRefresh }),
     }),
-    tierManager: createTierManager({ config, clock, onChanged, store: stores.tiers }),
+    tierManager: createTierManager({ config, stored }),
     routeManager: new NamedRouteManager({
       store: stores.namedRoutes,
       clock,
-      configured: () => listConfiguredRoutes(config()),
-      async onChanged(accountId) {
-        if (accountId === null) await onChanged();
-        else accountRoutes.changed(accountId);
-      },
+      operator: createOperatorRoutes(stored, () => listConfiguredRoutes(config())),
+      onChanged: (accountId) => accountRoutes.changed(accountId),
     }),
   };
 }

@@ -21,6 +21,7 @@ import { readPolicy, readTimers } from "../config/read-settings.ts";
 import { type ConfigCheckSources, findAllProblems } from "../serving/find-config-problems.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams } from "../serving/upstreams.ts";
+import { adoptFormer } from "../stored-config/adopt-former.ts";
 import type { TriedConfig } from "../stored-config/create-config-manager.ts";
 import { openStartConfig, type StartSources } from "../stored-config/start-config.ts";
 import { findSecret } from "../stores/find-secret.ts";
@@ -51,6 +52,7 @@ export async function openManagement(
   const { clock } = stores;
   const masters = openMasterKeys(fileConfig, random);
   const vault = createVault(masters, random);
+  await adoptFormer(stores, { clock, log: SILENT });
   const config = await addStored(fileConfig, { store: stores.config, vault, environment });
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   const serving = new LateServing(() =>
@@ -59,10 +61,11 @@ export async function openManagement(
   const health = new StoreHealth({ clock, maxStalenessMs: config.storage.max_staleness_ms });
   const byokKeys = createProviderKeyCache({ store: stores.providerKeys, health, vault, onUnreadable() {} });
   const accountRoutes = createAccountRoutes(stores.namedRoutes, health);
+  const live = new LiveConfig(config);
   const gatewayId = stores.ids.next("command");
   const managed = buildManagement({
     ...{
-      live: new LiveConfig(config),
+      live,
       environment,
       clock,
       stores,
@@ -74,9 +77,12 @@ export async function openManagement(
     },
     ...{ ledger: ledgerOf(stores), usageTimes: { async flush() {} }, accountRoutes, random },
     storedConfig: {
-      tryStored: (stored) => tryStored(config, stored, { environment, clock, random }),
+      tryStored: (stored) => tryStored(live.current(), stored, { environment, clock, random }),
       requireSealing: () => requireSameSealing(stores, masters),
-      async onChanged() {},
+      async onChanged() {
+        live.replace(await addStored(fileConfig, { store: stores.config, vault, environment }), []);
+        await serving.follow(live.current());
+      },
     },
   });
   const store = checkSealing(stores.providerKeys, () => requireSameSealing(stores, masters));
@@ -176,6 +182,11 @@ class LateServing implements Pick<ServingSource, "current" | "refresh"> {
 
   async refresh(): Promise<void> {
     await this.loaded?.refresh();
+  }
+
+  /** Serves the models of another configuration, which was checked. */
+  async follow(config: Config): Promise<void> {
+    (await this.loaded?.prepare(config))?.adopt();
   }
 }
 

@@ -61,6 +61,7 @@ import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
 import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
+import { adoptFormer } from "../stored-config/adopt-former.ts";
 import { describeGatewayConfig } from "../stored-config/describe-config.ts";
 import { openStartConfig } from "../stored-config/start-config.ts";
 import { type CommonState, openCommonState } from "../stores/common-state.ts";
@@ -463,6 +464,7 @@ async function openConfigured(
   const masters = openMasterKeys(config, random);
   const vault = createVault(masters, random);
   const labels = new PlatformKeyLabels();
+  await adoptFormer(stores, { clock, log });
   const start = await openStartConfig({
     ...{ config, environment, vault, store: stores.config, adapt: adaptConfig },
     async open(config) {

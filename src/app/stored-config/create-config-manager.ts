@@ -20,6 +20,8 @@ import {
   type ConfigSecret,
   type ConfigValue,
   MAX_CHANGED,
+  MAX_REVISIONS,
+  type RevisionHead,
 } from "../../core/stored-config/config-store.ts";
 import { ConfigError, presentProblem } from "../config/config-error.ts";
 import type { Config } from "../config/config-schema.ts";
@@ -86,6 +88,13 @@ export function createConfigManager(parts: ConfigManagerParts): ConfigManager {
   const { stores } = parts;
   return {
     read: () => read(parts),
+    async findChanges(paths) {
+      if (paths.length === 0) return [];
+      const heads = await stores.config.listConfigRevisions(null, MAX_REVISIONS);
+      const byKey = new Map<string, RevisionHead>();
+      for (const head of heads.toReversed()) for (const path of head.changed) byKey.set(keyOf(path), head);
+      return paths.map((path) => byKey.get(keyOf(path)) ?? null);
+    },
     findRevision: (revision) => stores.config.findConfigRevision(revision),
     listRevisions: (before, limit) => stores.config.listConfigRevisions(before, limit),
     async tryGuardrail(guardrail, text) {

@@ -3,7 +3,7 @@ import type { ExportedConfig } from "../../core/stored-config/config-manager.ts"
 import type { ConfigDocument, ConfigValue } from "../../core/stored-config/config-store.ts";
 import { originsOf } from "../config/config-origins.ts";
 import type { Config } from "../config/config-schema.ts";
-import { listSecretIds, mayBeSecret } from "../config/expand-references.ts";
+import { escapeReferences, listSecretIds, mayBeSecret } from "../config/expand-references.ts";
 import { type Environment, readFirst } from "../config/read-provider-keys.ts";
 import {
   formatPath,
@@ -109,9 +109,4 @@ function listProviderVariables({ environment, providers }: ExportSources): reado
 
 function referTo(id: string): string {
   return `\${secret:${id}}`;
-}
-
-/** Writes a text so that it is read back as it is. */
-function escapeReferences(text: string): string {
-  return text.replaceAll("${", "$$${");
 }

@@ -80,6 +80,8 @@ export interface ConfigManager {
   read(): Promise<StoredSettings>;
   /** Returns up to `limit` revisions before `before`, the latest first. */
   listRevisions(before: number | null, limit: number): Promise<readonly RevisionHead[]>;
+  /** Returns the latest kept revision that has changed each setting; null where none is kept. */
+  findChanges(paths: readonly (readonly string[])[]): Promise<readonly (RevisionHead | null)[]>;
   /** Returns a kept revision; null if there is none with that number. */
   findRevision(revision: number): Promise<ConfigRevision | null>;
   /**

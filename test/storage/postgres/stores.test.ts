@@ -20,7 +20,6 @@ import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
-import { testTierStore } from "../contracts/tier-store.ts";
 import { openSqlStores, usePostgres } from "./databases.ts";
 
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
@@ -33,13 +32,6 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testConfigStore(() => openSqlStores(connect()).config);
   testDrainStore(() => openSqlStores(connect()).drains);
   testNamedRouteStore(() => openSqlStores(connect()).namedRoutes);
-  testTierStore(() => {
-    const database = connect();
-    return {
-      tiers: openSqlStores(database).tiers,
-      settings: openSqlStores(database).settings,
-    };
-  });
   testAuditStore(() => openSqlStores(connect()).audit);
   testConsoleSessionStore(() => {
     const database = connect();

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { ListedTier } from "../../../core/catalog/tiers/tier-manager.ts";
 import { describeReload, presentReload } from "../../../core/settings/config-reload.ts";
-import { presentSetting, SETTING_SOURCES, type Setting } from "../../../core/settings/setting.ts";
+import { presentSetting, SETTING_SOURCES } from "../../../core/settings/setting.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { ConfigChangeView } from "./config-change-view.ts";
@@ -13,7 +12,7 @@ const SettingView = z
     source: z
       .enum(SETTING_SOURCES)
       .describe(
-        "Where the value comes from. `database`: it is stored, and can be changed with `PATCH /api/admin/config`, tiers with `PUT /api/admin/tiers/{id}`.",
+        "Where the value comes from. `database`: it is stored, and can be changed with `PATCH /api/admin/config`.",
       ),
     file: z.string().nullable().describe("The configuration file, if the value comes from it."),
     line: z.int().nullable().describe("Line of the setting in the file."),
@@ -44,9 +43,8 @@ export const listSettings = defineEndpoint({
   summary: "List the settings in force and where each value comes from, with secrets masked",
   access: OPERATOR,
   response: z.object({ data: z.array(SettingView) }),
-  async handle({ deps }) {
-    const stored = (await deps.resources.tierManager.list()).filter(({ source }) => source === "database");
-    return { data: [...deps.resources.listSettings(), ...stored.map(describeTier)].map(presentSetting) };
+  handle({ deps }) {
+    return { data: deps.resources.listSettings().map(presentSetting) };
   },
 });
 
@@ -74,19 +72,3 @@ export const reloadSettings = defineEndpoint({
     return { data: presentReload(reload) };
   },
 });
-
-function describeTier({ tier }: ListedTier): Setting {
-  return {
-    name: `tiers.${tier.id}`,
-    value: tier,
-    source: "database",
-    file: null,
-    line: null,
-    variable: null,
-    references: [],
-    isSecret: false,
-    needsRestart: false,
-    awaitsRestart: false,
-    description: "A stored tier. It is changed with `PUT /api/admin/tiers/{id}`.",
-  };
-}

@@ -6,7 +6,6 @@ export type RevisionName =
   | "keys"
   | "provider_keys"
   | "catalog"
-  | "tiers"
   | "drains"
   | "named_routes"
   | "config";
