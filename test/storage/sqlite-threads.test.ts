@@ -22,6 +22,7 @@ import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
+import { testHealthHistoryStore } from "./contracts/health-history-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testBudgetStore } from "./contracts/money/budget-store.ts";
@@ -63,6 +64,7 @@ describe("SQLite behind threads", () => {
   testPromptLogStore(() => open().promptLog);
   testSettingsStore(() => open().settings);
   testDrainStore(() => open().drains);
+  testHealthHistoryStore(() => open().healthHistory);
   testNamedRouteStore(() => open().namedRoutes);
   testTierStore(() => open());
   testUsageStore(() => open().usage);

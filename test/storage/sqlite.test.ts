@@ -10,6 +10,7 @@ import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
+import { testHealthHistoryStore } from "./contracts/health-history-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testBudgetStore } from "./contracts/money/budget-store.ts";
@@ -35,6 +36,7 @@ describe("SQLite", () => {
   testPromptLogStore(() => createSqliteStores(connect()).promptLog);
   testSettingsStore(() => createSqliteStores(connect()).settings);
   testDrainStore(() => createSqliteStores(connect()).drains);
+  testHealthHistoryStore(() => createSqliteStores(connect()).healthHistory);
   testNamedRouteStore(() => createSqliteStores(connect()).namedRoutes);
   testTierStore(() => {
     const database = connect();

@@ -64,6 +64,7 @@ export async function openManagement(
       byokKeys,
     },
     ...{ ledger: ledgerOf(stores), usageTimes: { async flush() {} }, accountRoutes },
+    healthHistory: { store: stores.healthHistory, async flush() {} },
   });
   const store = checkSealing(stores.providerKeys, () => requireSameSealing(stores, masters));
   const deps: StoreDeps = {

@@ -3,6 +3,7 @@ import { SqlAuditStore } from "./audit-store.ts";
 import { SqlBudgetStore } from "./budget-store.ts";
 import { SqlConsoleSessionStore } from "./console-session-store.ts";
 import { SqlDrainStore } from "./drain-store.ts";
+import { SqlHealthHistoryStore } from "./health-history-store.ts";
 import { SqlIdentityStore } from "./identity-store.ts";
 import { SqlKeyStore } from "./key-store.ts";
 import { SqlNamedRouteStore } from "./named-route-store.ts";
@@ -22,6 +23,7 @@ export function createSqlStores(database: SqlDatabase) {
     budgets: new SqlBudgetStore(database),
     consoleSessions: new SqlConsoleSessionStore(database),
     drains: new SqlDrainStore(database),
+    healthHistory: new SqlHealthHistoryStore(database),
     identities: new SqlIdentityStore(database),
     keys: new SqlKeyStore(database),
     namedRoutes: new SqlNamedRouteStore(database),

@@ -12,6 +12,7 @@ import type { LedgerStore } from "../../core/ledger/records/ledger-store.ts";
 import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
+import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
@@ -33,6 +34,7 @@ export interface SqliteStores {
   readonly budgets: BudgetStore;
   readonly consoleSessions: ConsoleSessionStore;
   readonly drains: DrainStore;
+  readonly healthHistory: HealthHistoryStore;
   readonly identities: IdentityStore;
   readonly keys: KeyStore;
   readonly ledger: LedgerStore;

@@ -11,6 +11,7 @@ import { testAuditStore } from "../contracts/audit-store.ts";
 import { testCatalogStore } from "../contracts/catalog-store.ts";
 import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
 import { testDrainStore } from "../contracts/drain-store.ts";
+import { testHealthHistoryStore } from "../contracts/health-history-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
 import { testNamedRouteStore } from "../contracts/named-route-store.ts";
@@ -30,6 +31,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testPromptLogStore(() => openSqlStores(connect()).promptLog);
   testSettingsStore(() => openSqlStores(connect()).settings);
   testDrainStore(() => openSqlStores(connect()).drains);
+  testHealthHistoryStore(() => openSqlStores(connect()).healthHistory);
   testNamedRouteStore(() => openSqlStores(connect()).namedRoutes);
   testTierStore(() => {
     const database = connect();

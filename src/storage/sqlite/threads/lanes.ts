@@ -68,6 +68,13 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     takeCode: "write",
   },
   drains: { drainRevision: "lookup", listDrains: "lookup", putDrain: "write", deleteDrain: "write" },
+  healthHistory: {
+    addOutcomes: "write",
+    listOutcomes: "report",
+    reportIncident: "write",
+    listIncidents: "list",
+    sweepHistory: "write",
+  },
   identities: {
     findIdentity: "lookup",
     addIdentity: "write",
