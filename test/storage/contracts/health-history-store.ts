@@ -30,6 +30,7 @@ function reportOf(more: Partial<IncidentReport> = {}): IncidentReport {
     provider: "acme",
     observer: "gateway_a",
     isSeen: true,
+    isContinued: false,
     level: "down",
     models: [],
   } as const;
@@ -173,6 +174,18 @@ export function testHealthHistoryStore(createStore: CreateStore<HealthHistorySto
       ]);
       await store.sweepHistory(NOW + 20 * 60_000);
       expect(await store.listIncidents({ ...ALL, isOpen: false }, NOW + 10 * 60_000)).toHaveLength(2);
+    });
+
+    test("continues an incident that its gateway has seen all the time, although it could not report it", async () => {
+      const store = await createStore();
+      await store.reportIncident(reportOf());
+      const [later, end] = [NOW + 10 * 60_000, NOW + 20 * 60_000];
+      await store.sweepHistory(later);
+      expect(await findOnly(store, later)).toMatchObject({ end: "unobserved" });
+      await store.reportIncident(reportOf({ at: later, isContinued: true }));
+      expect(await findOnly(store, later)).toMatchObject({ beganAt: NOW, endedAt: null, end: null });
+      await store.reportIncident(reportOf({ at: end, isContinued: true, isSeen: false }));
+      expect(await findOnly(store, end)).toMatchObject({ endedAt: end, end: "recovered" });
     });
 
     test("lists the incidents of all providers or of one, page by page", async () => {

@@ -65,13 +65,8 @@ export class IncidentRecorder {
     const { store, ids, observer } = this.parts;
     const { level, models } = trouble ?? state.reported ?? { level: "degraded", models: [] };
     const report = {
-      id: ids.next("inc"),
-      provider,
-      observer,
-      isSeen: trouble !== null,
-      level,
-      models,
-      at: now,
+      ...{ id: ids.next("inc"), provider, observer, level, models, at: now },
+      ...{ isSeen: trouble !== null, isContinued: state.reported !== null },
     };
     await store.reportIncident({ ...report, ...tally }).catch((error) => {
       state.recent = addTallies(tally, state.recent);

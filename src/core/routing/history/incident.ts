@@ -71,6 +71,8 @@ export interface IncidentReport extends FailureTally {
   readonly observer: string;
   /** Whether the gateway sees the incident, or sees it no longer. */
   readonly isSeen: boolean;
+  /** Whether the gateway has seen the incident all the time since its last report, however long ago that was. */
+  readonly isContinued: boolean;
   readonly level: IncidentLevel;
   readonly models: readonly string[];
   readonly at: number;
@@ -111,9 +113,9 @@ export function addTallies(tally: FailureTally, later: FailureTally): FailureTal
  */
 export function applyReport(last: Incident | null, report: IncidentReport): Incident | null {
   const { at, observer } = report;
-  const isOpen = last !== null && last.endedAt === null;
+  const isOpen = last !== null && (last.endedAt === null || isStillSeen(last, report));
   if (!report.isSeen && !isOpen) return null;
-  const before = last !== null && (isOpen || continues(last, at)) ? last : createIncident(report);
+  const before = last !== null && (isOpen || isRecent(last, at)) ? last : createIncident(report);
   const observers = listObservers(before, at).filter(([id]) => id !== observer);
   if (report.isSeen) observers.push([observer, at]);
   const isOver = observers.length === 0;
@@ -142,7 +144,12 @@ function createIncident({ id, provider, level, at }: IncidentReport): Incident {
   };
 }
 
-function continues({ endedAt }: Incident, at: number): boolean {
+/** Whether an incident only seemed to be over, because its gateway could not report it for a while. */
+function isStillSeen({ end, observers }: Incident, { isContinued, observer }: IncidentReport): boolean {
+  return end === "unobserved" && isContinued && observer in observers;
+}
+
+function isRecent({ endedAt }: Incident, at: number): boolean {
   return endedAt !== null && at - endedAt < REOPEN_MS;
 }
 
