@@ -145,7 +145,7 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await incidents.getByText("500 upstream_error").waitFor();
     await incidents.getByText("the disk is full").waitFor();
     expect(await listViolations(page)).toEqual([]);
-    await incidents.getByRole("link", { name: "OpenAI" }).click();
+    await incidents.getByRole("link", { name: "OpenAI", exact: true }).click();
     await page.getByRole("heading", { name: "Last day, on all gateways" }).waitFor();
     await admin("POST", "/health/openai/clear", {});
     await incidents.first().getByText("It lasts").waitFor({ state: "detached", timeout: 15_000 });
