@@ -209,7 +209,7 @@ describe("gateway health history and incidents", () => {
 
   test("read the stores, also without a running gateway", async () => {
     const nowhere = { GATEWAY_PORT: "0" };
-    const none = await run(["health", "history", "--provider", "nobody"], nowhere);
+    const none = await run(["health", "history", "--provider", "other"], nowhere);
     expect([none.exitCode, none.stdout]).toEqual([
       0,
       expect.stringContaining("No attempts in the last hour."),

@@ -40,7 +40,7 @@ export interface HealthHistoryStore {
   reportIncident(report: IncidentReport): Promise<void>;
   /** Lists incidents as they are at `now`, newest first. */
   listIncidents(filter: IncidentFilter, now: number): Promise<readonly Incident[]>;
-  /** Ends the incidents that nobody reports any more, and deletes what is beyond its retention. */
+  /** Ends the incidents that no gateway reports any more, and deletes what is beyond its retention. */
   sweepHistory(now: number): Promise<void>;
 }
 

@@ -131,7 +131,7 @@ export function applyReport(last: Incident | null, report: IncidentReport): Inci
   };
 }
 
-/** Returns an incident as it is at `now`: one that nobody reports any more has ended with its last report. */
+/** Returns an incident as it is at `now`: one that no gateway reports any more has ended with its last report. */
 export function endUnobserved(incident: Incident, now: number): Incident {
   if (incident.endedAt !== null || incident.seenAt > now - OBSERVED_MS) return incident;
   return { ...incident, endedAt: incident.seenAt, end: "unobserved" };
