@@ -23,6 +23,7 @@ import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testConfigStore } from "./contracts/config-store.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
+import { testHealthHistoryStore } from "./contracts/health-history-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testBudgetStore } from "./contracts/money/budget-store.ts";
@@ -64,6 +65,7 @@ describe("SQLite behind threads", () => {
   testSettingsStore(() => open().settings);
   testConfigStore(() => open().config);
   testDrainStore(() => open().drains);
+  testHealthHistoryStore(() => open().healthHistory);
   testNamedRouteStore(() => open().namedRoutes);
   testUsageStore(() => open().usage);
   testLedgerStore(() => open());

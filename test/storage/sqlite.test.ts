@@ -11,6 +11,7 @@ import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testConfigStore } from "./contracts/config-store.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
+import { testHealthHistoryStore } from "./contracts/health-history-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testBudgetStore } from "./contracts/money/budget-store.ts";
@@ -36,6 +37,7 @@ describe("SQLite", () => {
   testSettingsStore(() => createSqliteStores(connect()).settings);
   testConfigStore(() => createSqliteStores(connect()).config);
   testDrainStore(() => createSqliteStores(connect()).drains);
+  testHealthHistoryStore(() => createSqliteStores(connect()).healthHistory);
   testNamedRouteStore(() => createSqliteStores(connect()).namedRoutes);
   testUsageStore(() => new SqliteUsageStore(connect()));
   testGenerationList(() => new SqliteUsageStore(connect(), RECORD_BOUNDS));

@@ -26,6 +26,7 @@ export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
       (hours) => scheduleRefresh({ manager, clock, random, log, hours }),
     ),
     sweepPromptLog(parts, platform),
+    followProviders(parts, platform),
     ...sweepDays(parts, platform),
     parts.telemetry.start(parts),
     parts.events.start(parts),
@@ -185,6 +186,26 @@ function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Ti
   };
   void sweep();
   return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
+}
+
+/** How often the health of providers is compared with its last state. Milliseconds. */
+const PROVIDERS_MS = 2_000;
+
+/** Follows the incidents of providers, and saves how attempts at them end. */
+function followProviders({ healthHistory }: Parts, { clock, log }: Platform): Poll {
+  const outage = createOutageLog({
+    log,
+    clock,
+    failureEvent: "the store does not accept the history of providers; it is saved later",
+    recoveryEvent: "the history of providers is saved again",
+  });
+  return new Poll({
+    clock,
+    periodMs: PROVIDERS_MS,
+    call: () => healthHistory.update(),
+    onSuccess: outage.succeeded,
+    onFailure: outage.failed,
+  });
 }
 
 /** Deletes generations beyond the retention policy, and merges sums of hours. */

@@ -145,6 +145,8 @@ async function saveRest({ recorder, usageTimes, http }: Parts): Promise<void> {
   await http.callers.keyCache.saveUses();
   await http.reports.promptLog.drain();
   await http.features.repeatable.drain();
+  // Diagnosis: without it, everything that counts is saved.
+  await http.reports.healthHistory.flush().catch(() => {});
 }
 
 /** Resolves or rejects with `work`, or rejects after a time with a `StoreError`. Keeps the process alive meanwhile. */

@@ -84,6 +84,7 @@ export async function openManagement(
         await serving.follow(live.current());
       },
     },
+    healthHistory: { store: stores.healthHistory, async flush() {} },
   });
   const store = checkSealing(stores.providerKeys, () => requireSameSealing(stores, masters));
   const deps: StoreDeps = {

@@ -14,6 +14,7 @@ import { AnswerCache } from "../../core/extensions/answers/answer-cache.ts";
 import { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { BudgetWatch } from "../../core/extensions/budgets/budget-watch.ts";
 import { Guardrails } from "../../core/extensions/guardrails/guardrails.ts";
+import { HealthHistory } from "../../core/extensions/health-history/health-history.ts";
 import { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
 import { createRequestLog } from "../../core/extensions/request-log.ts";
 import { ShadowTraffic, type ShadowTrafficDeps } from "../../core/extensions/shadow/shadow-traffic.ts";
@@ -142,6 +143,7 @@ export interface Parts extends Resources {
   readonly recorder: Recorder;
   readonly usageTimes: TimesRecorder;
   readonly budgetWatch: BudgetWatch;
+  readonly healthHistory: HealthHistory;
   /** The log of records that the store rejects. */
   readonly recordOutage: OutageLog;
   /** The health of the store, which the regular reading reports and requests check. */
@@ -223,17 +225,19 @@ async function buildParts({
   const serving = () => resources.serving.current();
   const telemetry = buildTelemetry({ ...base, serving, onLedgerChecked });
   const common = await buildCommonState(base);
+  const healthHistory = buildHealthHistory(base, common);
   const { extensions, ...features } = buildFeatures(base, {
-    ...{ ...secrets, common, telemetry, events, budgetWatch: money.budgetWatch },
+    ...{ ...secrets, common, telemetry, events, budgetWatch: money.budgetWatch, healthHistory },
     findPayer: () => principalOfAccount(fixed.callers.accountCache, DEFAULT_ACCOUNT_ID),
     generate: (call) => generate(current().generation, call),
   });
   const drains = new Drains({ store: stores.drains, changes: stores.changes });
   await drains.refresh();
-  const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
+  const parts = { ...money, ...secrets, ...common, extensions, drains, healthHistory };
+  const generation = buildGeneration(base, parts);
   const reloader = buildReloader(base, { generation, vault, started });
   const managed = buildManagement({
-    ...{ ...platform, ...base, ...money, ...secrets },
+    ...{ ...platform, ...base, ...money, ...secrets, healthHistory },
     runRefresh: refreshOf(base),
     storedConfig: {
       tryStored: (stored) => reloader.tryStored(stored),
@@ -271,6 +275,7 @@ async function buildParts({
     recorder: money.recorder,
     usageTimes: money.usageTimes,
     budgetWatch: money.budgetWatch,
+    healthHistory,
     recordOutage: money.recordOutage,
     health,
     get http() {
@@ -294,12 +299,23 @@ interface Features
 /** The inputs of the features. */
 interface FeatureParts
   extends Pick<Secrets, "vault">,
-    Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch">,
+    Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch" | "healthHistory">,
     Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
+
+function buildHealthHistory(
+  { platform, stores, serving, gatewayId }: Base,
+  { health }: CommonState,
+): HealthHistory {
+  return new HealthHistory({
+    ...{ store: stores.healthHistory, clock: platform.clock, ids: stores.ids, gatewayId },
+    health: platform.health ?? health,
+    serving: () => serving.current(),
+  });
+}
 
 function buildFeatures(
   { platform, stores, live }: Base,
-  { vault, common, telemetry, events, budgetWatch, findPayer, generate }: FeatureParts,
+  { vault, common, telemetry, events, budgetWatch, healthHistory, findPayer, generate }: FeatureParts,
 ): Features {
   const { clock, log, random } = platform;
   const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
@@ -318,6 +334,7 @@ function buildFeatures(
     createRequestLog({ clock, log }),
     guardrails,
     budgetWatch,
+    healthHistory,
     ...own,
     ...telemetry.extensions,
     ...events.extensions,
@@ -578,10 +595,12 @@ function buildGeneration(
     rateLimiter,
     conversations,
     health,
+    healthHistory,
   }: Money &
     Secrets &
     CommonState &
     Pick<GenerationDeps, "extensions"> &
+    Pick<Parts, "healthHistory"> &
     Pick<GenerationDeps["routing"], "drains">,
 ): FixedGenerationDeps {
   const { clock, random, log } = platform;
@@ -597,7 +616,7 @@ function buildGeneration(
     routing: {
       health: platform.health ?? health,
       drains,
-      recentFailures: createRecentFailures(),
+      recentFailures: createRecentFailures((call, failure) => healthHistory.recordFailure(call, failure)),
       learnedRefusals: createLearnedRefusals(),
       retryBudget: createRetryBudget(),
       affinity: createAffinityMemory(),

@@ -20,6 +20,7 @@ import type { LedgerStore } from "../../core/ledger/records/ledger-store.ts";
 import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
+import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
 import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
@@ -49,6 +50,7 @@ export interface Stores extends KeyStores {
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
   readonly drains: DrainStore;
+  readonly healthHistory: HealthHistoryStore;
   readonly retention: UsageRetention;
   readonly rollUp: UsageRollUp;
   readonly usage: UsageStore & UsageReports & UsageTimeStore & GenerationList;

@@ -61,6 +61,8 @@ export type TableName =
   | "usage_sums"
   | "usage_tags"
   | "usage_times"
+  | "provider_outcomes"
+  | "provider_incidents"
   | "quarantined_records";
 
 const USAGE_KEY = ["account_id", "day", "key_id", "user_id", "model", "provider", "hour", "outcome"];
@@ -201,6 +203,14 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("usage_times", USAGE_KEY, {
     ...USAGE_KEY_COLUMNS,
     ...integer(...listBuckets("latency"), ...listBuckets("duration")),
+  }),
+  table("provider_outcomes", ["provider", "span", "began_at"], {
+    ...text("provider", "span"),
+    ...integer("began_at", "succeeded", "failed", "rate_limited", "key_refused"),
+  }),
+  table("provider_incidents", ["id"], {
+    ...text("id", "provider", "level", "models", "end_reason", "observers", "failures", "sample"),
+    ...integer("began_at", "ended_at", "seen_at", "failed_attempts", "saved_requests", "failed_requests"),
   }),
   table("quarantined_records", ["id"], { ...text("id", "reason", "record"), ...integer("quarantined_at") }),
 ];

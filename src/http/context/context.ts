@@ -28,6 +28,7 @@ import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
+import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { Setting } from "../../core/settings/setting.ts";
 import type { ConfigManager } from "../../core/stored-config/config-manager.ts";
@@ -104,6 +105,8 @@ interface ReportDeps {
     Pick<UsageStore, "listQuarantined">;
   /** The times of generations that are not in the source of reports yet. */
   readonly usageTimes: Pick<TimesRecorder, "flush">;
+  /** The history of providers. `flush` saves what this gateway has observed and not stored yet. */
+  readonly healthHistory: { readonly store: HealthHistoryStore; flush(): Promise<void> };
   /** Notifies the streams of `GET /api/admin/generations/stream` about new and changed generations. */
   readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */

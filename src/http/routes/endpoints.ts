@@ -62,6 +62,7 @@ import {
   testProvider,
   undrainProvider,
 } from "./routing/admin-health.ts";
+import { getHealthHistory, listIncidents } from "./routing/admin-health-history.ts";
 import {
   deleteNamedRoute,
   getNamedRoute,
@@ -137,6 +138,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getCatalogModel,
   listGateways,
   getHealth,
+  getHealthHistory,
+  listIncidents,
   testProvider,
   clearProviderHealth,
   drainProvider,

@@ -5,6 +5,7 @@ import { SqlConfigStore } from "./config-store.ts";
 import { SqlConsoleSessionStore } from "./console-session-store.ts";
 import { SqlDrainStore } from "./drain-store.ts";
 import { SqlFormerTierStore } from "./former-tier-store.ts";
+import { SqlHealthHistoryStore } from "./health-history-store.ts";
 import { SqlIdentityStore } from "./identity-store.ts";
 import { SqlKeyStore } from "./key-store.ts";
 import { SqlNamedRouteStore } from "./named-route-store.ts";
@@ -24,6 +25,7 @@ export function createSqlStores(database: SqlDatabase) {
     config: new SqlConfigStore(database),
     consoleSessions: new SqlConsoleSessionStore(database),
     drains: new SqlDrainStore(database),
+    healthHistory: new SqlHealthHistoryStore(database),
     identities: new SqlIdentityStore(database),
     keys: new SqlKeyStore(database),
     namedRoutes: new SqlNamedRouteStore(database),

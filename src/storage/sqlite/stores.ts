@@ -12,6 +12,7 @@ import type { LedgerStore } from "../../core/ledger/records/ledger-store.ts";
 import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
+import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
 import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
@@ -36,6 +37,7 @@ export interface SqliteStores {
   readonly consoleSessions: ConsoleSessionStore;
   readonly drains: DrainStore;
   readonly formerTiers: FormerTierStore;
+  readonly healthHistory: HealthHistoryStore;
   readonly identities: IdentityStore;
   readonly keys: KeyStore;
   readonly ledger: LedgerStore;

@@ -13,6 +13,7 @@ import { endpointOf } from "../../../src/cli/endpoint/declare-command.ts";
 import { runCli } from "../../../src/cli/run-cli.ts";
 import { sealEntries } from "../../../src/core/extensions/prompt-log/seal-entry.ts";
 import { createVault } from "../../../src/core/provider-keys/vault.ts";
+import { bucketOf } from "../../../src/core/routing/history/history-ranges.ts";
 import type { UsageRecord } from "../../../src/core/usage/records/records.ts";
 import { ENDPOINTS } from "../../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../../catalog/seed-catalog.ts";
@@ -143,6 +144,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/admin/health/:provider/drain": [],
   "DELETE /api/admin/health/:provider/drain": [],
   "POST /api/admin/health/:provider/clear": [],
+  "GET /api/admin/health/history": [() => ["health", "history"]],
+  "GET /api/admin/incidents": [() => ["health", "incidents"]],
   // Ask a running gateway. Tested in webhooks.test.ts.
   "GET /api/admin/webhooks": [],
   "POST /api/admin/webhooks/test": [],
@@ -279,6 +282,20 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     createdAt: now,
     lastUsedAt: now,
     expiresAt: now + 3_600_000,
+  });
+  await stores.healthHistory.addOutcomes([
+    {
+      ...{ provider: "acme", range: "hour", beganAt: bucketOf("hour", now) },
+      ...{ succeeded: 1, failed: 1, rateLimited: 0, keyRefused: 0 },
+    },
+  ]);
+  const failure = { type: "upstream_error", status: 500 };
+  await stores.healthHistory.reportIncident({
+    ...{ id: "inc_1", provider: "acme", observer: "gateway_1", isSeen: true, isContinued: false },
+    ...{ level: "down", models: ["acme/model"], at: now },
+    failures: [{ ...failure, count: 1 }],
+    sample: { ...failure, at: now, model: "acme/model", message: "broken", generationId: "gen_1" },
+    ...{ failedAttempts: 1, savedRequests: 0, failedRequests: 1 },
   });
   await stores.budgets.insertBudget({
     ...{ id: "budget_1", accountId, name: "All", subject: "account", subjectId: null, endUser: null },

@@ -250,6 +250,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
   "GET /api/admin/gateways": { path: () => "/gateways", status: operatorOnly(200) },
   "GET /api/admin/health": { path: () => "/health", status: operatorOnly(200) },
+  "GET /api/admin/health/history": { path: () => "/health/history", status: operatorOnly(200) },
+  "GET /api/admin/incidents": { path: () => "/incidents", status: operatorOnly(200) },
   "POST /api/admin/health/:provider/test": { path: () => "/health/sandbox/test", status: operatorOnly(200) },
   "POST /api/admin/health/:provider/clear": {
     path: () => "/health/sandbox/clear",

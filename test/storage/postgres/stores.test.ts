@@ -12,6 +12,7 @@ import { testCatalogStore } from "../contracts/catalog-store.ts";
 import { testConfigStore } from "../contracts/config-store.ts";
 import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
 import { testDrainStore } from "../contracts/drain-store.ts";
+import { testHealthHistoryStore } from "../contracts/health-history-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
 import { testNamedRouteStore } from "../contracts/named-route-store.ts";
@@ -31,6 +32,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testSettingsStore(() => openSqlStores(connect()).settings);
   testConfigStore(() => openSqlStores(connect()).config);
   testDrainStore(() => openSqlStores(connect()).drains);
+  testHealthHistoryStore(() => openSqlStores(connect()).healthHistory);
   testNamedRouteStore(() => openSqlStores(connect()).namedRoutes);
   testAuditStore(() => openSqlStores(connect()).audit);
   testConsoleSessionStore(() => {

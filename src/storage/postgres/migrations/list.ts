@@ -21,6 +21,7 @@ import { leaseFunctions } from "./0020-lease-functions.ts";
 import { changedRows } from "./0021-changed-rows.ts";
 import { cacheSavings } from "./0022-cache-savings.ts";
 import { storedConfig } from "./0023-stored-config.ts";
+import { healthHistory } from "./0024-health-history.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -48,4 +49,5 @@ export const MIGRATIONS: readonly Migration[] = [
   changedRows,
   cacheSavings,
   storedConfig,
+  healthHistory,
 ];

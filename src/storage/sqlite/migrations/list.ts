@@ -31,6 +31,7 @@ import { budgets } from "./0030-budgets.ts";
 import { listIndexes } from "./0031-list-indexes.ts";
 import { cacheSavings } from "./0032-cache-savings.ts";
 import { storedConfig } from "./0033-stored-config.ts";
+import { healthHistory } from "./0034-health-history.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -68,4 +69,5 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   listIndexes,
   cacheSavings,
   storedConfig,
+  healthHistory,
 ];

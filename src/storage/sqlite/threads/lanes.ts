@@ -80,6 +80,13 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
   },
   drains: { drainRevision: "lookup", listDrains: "lookup", putDrain: "write", deleteDrain: "write" },
   formerTiers: { listFormerTiers: "lookup" },
+  healthHistory: {
+    addOutcomes: "write",
+    listOutcomes: "report",
+    reportIncident: "write",
+    listIncidents: "list",
+    sweepHistory: "write",
+  },
   identities: {
     findIdentity: "lookup",
     addIdentity: "write",
