@@ -67,6 +67,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["routes"],
     ["openapi"],
     ["docs-page", "console"],
+    ["documents"],
     ["server"],
   ],
   providers: [["address", "content-encoding"], ["*"]],
