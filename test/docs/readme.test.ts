@@ -29,6 +29,11 @@ describe("the README", () => {
     expect(stated?.map(Number)).toEqual([data.models.length, countPriced(data.models)]);
   });
 
+  test("it states how many providers the catalog has", () => {
+    const stated = /\[(\d+)\]\(catalog\/README\.md\)/.exec(README)?.[1];
+    expect(Number(stated)).toBe(data.providers.length);
+  });
+
   test("it names only models that exist", () => {
     const known = new Set([...data.models, ...SANDBOX_MODELS].map(({ id }) => id));
     const named = findAll(README, /"?model"?:? "([a-z][\w-]*\/[\w.:-]+)"/g).concat(
