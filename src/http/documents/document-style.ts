@@ -65,8 +65,9 @@ main .results { padding: 0; list-style: none; }
   .menu summary { cursor: pointer; }
   nav li a { padding: .45rem 0; }
   main { padding: 1.2rem 1rem 4rem; }
-  .scroll table { min-width: 36rem; }
+  .scroll table:has(th:nth-child(4)) { min-width: 40rem; }
+  .scroll table:not(:has(th:nth-child(4))) code { overflow-wrap: anywhere; }
 }
-@media (hover: none) { .code button { opacity: 1; } }
+@media (hover: none) { .code button { opacity: 1; } pre { padding-top: 2.3rem; } }
 @media print { aside, .menu, .top, .contents, .code button { display: none; } .frame { display: block; } }
 `;
