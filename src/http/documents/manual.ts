@@ -34,18 +34,27 @@ export class Manual {
   }
 
   /** Returns a picture, or a page as Markdown, as it is stored. */
-  async readFile(file: string): Promise<PreparedResponse> {
-    const body = Bun.file(this.pathOf(file));
-    const etag = `"${Bun.hash(await body.arrayBuffer()).toString(36)}"`;
-    return { body, bytes: body.size, etag };
+  readFile(file: string): Promise<PreparedResponse> {
+    return this.once(`stored ${file}`, async () => {
+      const body = Bun.file(this.pathOf(file));
+      const etag = `"${Bun.hash(await body.arrayBuffer()).toString(36)}"`;
+      return { body, bytes: body.size, etag };
+    });
   }
 
   /** Returns a page as HTML. */
-  async readPage(file: string): Promise<PreparedResponse> {
-    const known = this.prepared.get(file);
+  readPage(file: string): Promise<PreparedResponse> {
+    return this.once(`page ${file}`, async () =>
+      prepareText(renderPage(await this.load(file), this.frameAt(urlPathOf(file)))),
+    );
+  }
+
+  /** Returns what was prepared before under a name, which is of a file that exists. */
+  private async once(name: string, prepare: () => Promise<PreparedResponse>): Promise<PreparedResponse> {
+    const known = this.prepared.get(name);
     if (known !== undefined) return known;
-    const made = prepareText(renderPage(await this.load(file), this.frameAt(urlPathOf(file))));
-    this.prepared.set(file, made);
+    const made = await prepare();
+    this.prepared.set(name, made);
     return made;
   }
 
@@ -74,7 +83,9 @@ export class Manual {
 
   private async listSections(): Promise<readonly Searchable[]> {
     const files = [...this.files.keys()].filter((file) => file.endsWith(".md") && file !== INDEX);
-    const pages = await Promise.all(files.map((file) => this.load(file)));
+    const pages: Page[] = [];
+    // One after the other, so that requests are answered in between.
+    for (const file of files) pages.push(await this.load(file));
     return pages.flatMap(({ file, title: page, sections }) =>
       sections.map(({ id, level, title, text }) => ({
         url: urlPathOf(file) + (level === 1 ? "" : `#${id}`),

@@ -16,8 +16,9 @@ export interface Match {
   readonly excerpt: string;
 }
 
+/** Anyone may search, so these bound the work of a search to a few milliseconds. */
 const MAX_QUERY_CHARS = 200;
-const MAX_WORDS = 8;
+const MAX_WORDS = 5;
 const MAX_MATCHES = 40;
 /** Characters of an excerpt, before and after the first found word. */
 const EXCERPT = { before: 60, after: 140 };
