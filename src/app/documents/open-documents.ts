@@ -10,14 +10,20 @@ export function openDocuments(folder: string): DocumentSource {
   let listing: Promise<ReadonlyMap<string, string>> | null = null;
   return {
     list() {
-      listing ??= listFiles(folder);
+      listing ??= listFiles(folder).catch((error: unknown) => {
+        listing = null;
+        throw error;
+      });
       return listing;
     },
   };
 }
 
 async function listFiles(folder: string): Promise<ReadonlyMap<string, string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
   const paths = entries
     .filter((entry) => entry.isFile() && SERVED.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));

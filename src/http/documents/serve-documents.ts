@@ -61,7 +61,10 @@ export async function getDocuments(request: Request, { deps }: RequestContext): 
 function open(source: DocumentSource): Promise<Manual> {
   const known = opened.get(source);
   if (known !== undefined) return known;
-  const manual = Manual.open(source);
+  const manual = Manual.open(source).catch((error: unknown) => {
+    opened.delete(source);
+    throw error;
+  });
   opened.set(source, manual);
   return manual;
 }
