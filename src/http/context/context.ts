@@ -40,6 +40,7 @@ import type { DamagedLines } from "../../core/usage/journal/journal.ts";
 import type { TimesRecorder } from "../../core/usage/reports/times-recorder.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
 import type { ConsoleDeps } from "./console-deps.ts";
+import type { DocumentSource } from "./document-source.ts";
 import type { MetricsDeps } from "./metrics-deps.ts";
 import type { ServedPages } from "./served-pages.ts";
 
@@ -145,12 +146,13 @@ interface ClientDeps {
   readonly renameModel: (id: string) => string;
 }
 
-/** The console, and how people sign in to it. */
+/** What browsers load: the console, how people sign in to it, and the documents. */
 interface BrowserDeps {
   /** Null if the console is disabled. */
   readonly console: ConsoleDeps | null;
   /** The issuer of the configured OpenID Connect provider; null if none is configured. */
   readonly oidcIssuer: string | null;
+  readonly documents: DocumentSource;
 }
 
 /** The observers of requests. */
