@@ -660,8 +660,7 @@ export const configSchema = z.strictObject({
     enabled: z
       .boolean()
       .default(true)
-      .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md.")
-      .meta(RESTART),
+      .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md."),
     token: accessKey
       .optional()
       .describe(
@@ -674,11 +673,9 @@ export const configSchema = z.strictObject({
       .describe(
         "Addresses and CIDR ranges that may read metrics without a token, such as 127.0.0.1. Do not list a proxy: every request that it forwards comes from its address.",
       ),
-    ledger_check_minutes: integer(0, 10_080, 60)
-      .describe(
-        "Minutes between ledger checks, whose result is a metric. Of several gateways, one runs the checks, in a separate thread with SQLite; they take at most a hundredth of the time. 0: no checks.",
-      )
-      .meta(RESTART),
+    ledger_check_minutes: integer(0, 10_080, 60).describe(
+      "Minutes between ledger checks, whose result is a metric. Of several gateways, one runs the checks, in a separate thread with SQLite; they take at most a hundredth of the time. 0: no checks.",
+    ),
   }),
   telemetry: section({
     gen_ai_semconv: z
@@ -694,14 +691,13 @@ export const configSchema = z.strictObject({
       .describe(
         "Slugs of providers to which traceparent and tracestate are sent, such as your own server. Other providers do not get them, so they cannot link requests.",
       ),
-  }).meta(RESTART),
+  }),
   webhooks: z
     .array(webhook)
     .max(MAX_WEBHOOKS)
     .optional()
-    .describe("Webhooks to which events for the operator are sent; see docs/webhooks.md.")
-    .meta(RESTART),
-  alerts: alerts.prefault({}).meta(RESTART),
+    .describe("Webhooks to which events for the operator are sent; see docs/webhooks.md."),
+  alerts: alerts.prefault({}),
   timers: section({
     connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
     first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),

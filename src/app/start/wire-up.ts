@@ -78,7 +78,7 @@ import { createConsoleBuilder } from "./build-console.ts";
 import { buildEvents, type Events, joinObservers } from "./build-events.ts";
 import { buildManagement } from "./build-management.ts";
 import { buildMoney, type Money } from "./build-money.ts";
-import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
+import { buildTelemetry, type Telemetry } from "./build-telemetry.ts";
 import { ConfigReloader, rejectReload } from "./config-reloader.ts";
 
 /** How long after the maximum duration of a generation its hold, and its leases of limits, lapse. Milliseconds. */
@@ -178,12 +178,12 @@ async function buildParts({
   const money = buildMoney(base);
   const secrets = await buildSecrets(base, masters);
   const events = buildEvents({ ...base, ids: stores.ids });
-  const { onLedgerChecked } = events;
+  const { ledgerAlarm } = events;
   const serving = () => resources.serving.current();
-  const telemetry = buildTelemetry({ ...base, serving, onLedgerChecked });
+  const telemetry = buildTelemetry({ ...base, serving, ledgerAlarm });
   const common = await buildCommonState(base);
   const { extensions, ...features } = buildFeatures(base, {
-    ...{ ...secrets, common, telemetry, events, budgetWatch: money.budgetWatch },
+    ...{ ...secrets, common, telemetry, budgetWatch: money.budgetWatch },
     findPayer: () => principalOfAccount(fixed.callers.accountCache, DEFAULT_ACCOUNT_ID),
     generate: (call) => generate(current().generation, call),
   });
@@ -196,7 +196,6 @@ async function buildParts({
     runRefresh: refreshOf(base),
   });
   const { promptLog, repeatable, shadow } = features;
-  const { observers } = telemetry;
   const fixed: FixedHttpDeps = {
     ...buildServer(base, { ...money, common }),
     callers: {
@@ -212,9 +211,8 @@ async function buildParts({
     },
     reports: { ...managed.reports, promptLog, generationFeed: createGenerationFeed(stores, platform) },
     features: { repeatable, shadow },
-    observers: { ...observers, requestObserver: joinObservers(observers.requestObserver, events.observer) },
   };
-  const current = followConfig(base, { fixed, generation });
+  const current = followConfig(base, { fixed, generation, telemetry, events });
   return {
     ...resources,
     gateways,
@@ -244,12 +242,12 @@ interface Features
 /** The inputs of the features. */
 interface FeatureParts
   extends Pick<Secrets, "vault">,
-    Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch">,
+    Pick<Parts, "common" | "telemetry" | "budgetWatch">,
     Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
 
 function buildFeatures(
   { platform, stores, live }: Base,
-  { vault, common, telemetry, events, budgetWatch, findPayer, generate }: FeatureParts,
+  { vault, common, telemetry, budgetWatch, findPayer, generate }: FeatureParts,
 ): Features {
   const { clock, log, random } = platform;
   const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
@@ -264,15 +262,7 @@ function buildFeatures(
   live.subscribe(follow);
   // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
   const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
-  const extensions = [
-    createRequestLog({ clock, log }),
-    guardrails,
-    budgetWatch,
-    ...own,
-    ...telemetry.extensions,
-    ...events.extensions,
-    ...(platform.extensions ?? []),
-  ];
+  const extensions = [createRequestLog({ clock, log }), guardrails, budgetWatch, ...own];
   return { extensions, promptLog, repeatable, shadow };
 }
 
@@ -300,17 +290,21 @@ function buildServer(
   };
 }
 
-type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]> & ServerDeps;
+type FixedHttpDeps = Omit<HttpDeps, "generation" | "observers" | keyof Configured["http"]> & ServerDeps;
+/** `extensions` are those that every request has. */
 type FixedGenerationDeps = Omit<GenerationDeps, "settings">;
 
-/** The dependencies of requests that no reload replaces. */
-interface FixedDeps {
+/** The dependencies of requests that no reload replaces, and the parts that observe requests as the configuration says. */
+interface FixedDeps extends Pick<Parts, "telemetry" | "events"> {
   readonly fixed: FixedHttpDeps;
   readonly generation: FixedGenerationDeps;
 }
 
 /** Returns a function that returns the dependencies of requests under the configuration in force. */
-function followConfig({ live, platform, stores }: Base, { fixed, generation }: FixedDeps): () => HttpDeps {
+function followConfig(
+  { live, platform, stores }: Base,
+  { fixed, generation, telemetry, events }: FixedDeps,
+): () => HttpDeps {
   const { clock, random, log } = platform;
   const { keyCache, accountCache } = fixed.callers;
   const { ids, consoleSessions, identities } = stores;
@@ -324,13 +318,26 @@ function followConfig({ live, platform, stores }: Base, { fixed, generation }: F
   });
   const assemble = (config: Config): HttpDeps => {
     const configured = build(config);
-    const { metrics } = fixed.observers;
+    const [measured, reported] = [telemetry.observe(config), events.observe(config)];
+    const { requestObserver } = measured.observers;
     return {
       ...fixed,
       ...configured.http,
       bodies: { ...fixed.bodies, ...configured.http.bodies },
-      observers: { ...fixed.observers, metrics: metrics && { ...metrics, ...readMetricsAccess(config) } },
-      generation: { ...generation, settings: configured.generation },
+      observers: {
+        ...measured.observers,
+        requestObserver: joinObservers(requestObserver, reported.observer),
+      },
+      generation: {
+        ...generation,
+        settings: configured.generation,
+        extensions: [
+          ...generation.extensions,
+          ...measured.extensions,
+          ...reported.extensions,
+          ...(platform.extensions ?? []),
+        ],
+      },
     };
   };
   let http = assemble(live.current());
