@@ -16,6 +16,7 @@ import type { Config } from "../config/config-schema.ts";
 import { findUnknownVariables } from "../config/environment-variables.ts";
 import { findEndpointUrls, findOddPrices } from "../config/find-odd-values.ts";
 import { examineConfig, problemAt, readConfigFile } from "../config/load-config.ts";
+import { requireOidcSecret } from "../config/read-oidc-secret.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
 import { readExportSettings, readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
@@ -106,6 +107,7 @@ async function findFurtherProblems(
   collectProblems(problems, () => openMasterKeys(config, random));
   collectProblems(problems, () => readTrustedProxies(config));
   collectProblems(problems, () => readMetricsAllowed(config));
+  collectProblems(problems, () => requireOidcSecret(config));
   collectProblems(problems, () => readExportSettings(environment));
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   try {

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { parseDollars } from "../../base/numbers/money.ts";
 import { HOUR_MS } from "../../base/time/time.ts";
 import type { KeyCache } from "../../core/accounts/memory/key-cache.ts";
@@ -9,8 +8,8 @@ import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import { WindowCounter } from "../../core/console/window-counter.ts";
 import type { ConsoleDeps } from "../../http/context/console-deps.ts";
 import { findShippedConsole } from "../catalog/shipped-files.ts";
-import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/config-schema.ts";
+import { readOidcSecret } from "../config/read-oidc-secret.ts";
 import { openConsole } from "../console/open-console.ts";
 import { OpenIdClient } from "../console/openid-client.ts";
 import { keep } from "./build-configured.ts";
@@ -50,7 +49,6 @@ export function createConsoleBuilder(parts: ConsoleParts): (config: Config) => C
 function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): ConsoleDeps["oidc"] {
   if (oidc === undefined) return null;
   const { identities, stores, keyCache, accountCache, clock } = parts;
-  const clientSecret = openClientSecret(oidc);
   const reauthenticateMs = oidc.reauthenticate_ms;
   return {
     identities,
@@ -64,37 +62,11 @@ function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): Consol
     provider: new OpenIdClient({
       issuer: oidc.issuer,
       clientId: oidc.client_id,
-      clientSecret,
+      clientSecret: () => readOidcSecret(oidc),
       scopes: oidc.scopes,
       neededClaims: [...new Set(oidc.rules.map(({ claim }) => claim))],
       maxAgeMs: reauthenticateMs === null ? null : SESSION_MAX_MS,
       clock,
     }),
   };
-}
-
-/**
- * Returns how to read the secret of the OpenID Connect client: from the configuration, or from the file that it names, which may
- * change while the gateway runs.
- * @throws ConfigError if the file cannot be read or is empty.
- */
-function openClientSecret({
-  client_secret: secret,
-  client_secret_file: file,
-}: NonNullable<Config["console"]["oidc"]>): () => string {
-  if (file === undefined) return () => secret ?? "";
-  const read = () => readSecret(file);
-  read();
-  return read;
-}
-
-function readSecret(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8").trim();
-  } catch (error) {
-    throw new ConfigError(`console.oidc.client_secret_file cannot be read: ${(error as Error).message}`);
-  }
-  if (text === "") throw new ConfigError(`console.oidc.client_secret_file: ${file} is empty`);
-  return text;
 }

@@ -7,6 +7,7 @@ import { ConfigError, type ConfigProblem, collectProblems, presentProblem } from
 import type { Config } from "../config/config-schema.ts";
 import { diffConfigs, keepUntilRestart } from "../config/diff-configs.ts";
 import type { LiveConfig } from "../config/live-config.ts";
+import { requireOidcSecret } from "../config/read-oidc-secret.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
 import { readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
 import { requireSoundConfig } from "../serving/find-config-problems.ts";
@@ -94,6 +95,7 @@ function findProblems(config: Config, { random }: ReloaderParts): readonly Confi
   collectProblems(problems, () => openMasterKeys(config, random));
   collectProblems(problems, () => readTrustedProxies(config));
   collectProblems(problems, () => readMetricsAllowed(config));
+  collectProblems(problems, () => requireOidcSecret(config));
   return problems;
 }
 

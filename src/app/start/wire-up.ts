@@ -57,6 +57,7 @@ import { readGuardrails } from "../config/guardrail-schema.ts";
 import { LiveConfig } from "../config/live-config.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
+import { requireOidcSecret } from "../config/read-oidc-secret.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
 import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
@@ -170,6 +171,7 @@ async function buildParts({
   const { clock, random } = platform;
   const { stores, gatewayId } = resources;
   const masters = openMasterKeys(config, random);
+  requireOidcSecret(config);
   const gateways = await joinGateways({ stores, clock, id: gatewayId, dataDir: config.data_dir, masters });
   const { max_staleness_ms: maxStalenessMs } = config.storage;
   const health = new StoreHealth({ clock, maxStalenessMs });
