@@ -1,11 +1,16 @@
 import { parseDollars } from "../../base/numbers/money.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { HOUR_MS } from "../../base/time/time.ts";
 import type { KeyCache } from "../../core/accounts/memory/key-cache.ts";
 import { SESSION_MAX_MS } from "../../core/console/console-session.ts";
 import { type ConsoleSessionParts, ConsoleSessions } from "../../core/console/console-sessions.ts";
 import { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
+import type { OidcConfig } from "../../core/console/oidc-schema.ts";
+import type { OidcTrialStore } from "../../core/console/oidc-trial-store.ts";
+import { OidcTrials } from "../../core/console/oidc-trials.ts";
 import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import { WindowCounter } from "../../core/console/window-counter.ts";
+import type { Vault } from "../../core/provider-keys/vault.ts";
 import type { ConsoleDeps } from "../../http/context/console-deps.ts";
 import { findShippedConsole } from "../catalog/shipped-files.ts";
 import type { Config } from "../config/config-schema.ts";
@@ -18,14 +23,29 @@ import { keep } from "./build-configured.ts";
 const PLAYGROUND_KEYS = { max: 60, windowMs: HOUR_MS };
 
 type SharedParts = Pick<IdentitySignIn, "identities" | "stores" | "accountCache">;
-type ConsoleParts = Omit<ConsoleSessionParts, "keyCache"> & SharedParts & { readonly keyCache: KeyCache };
+type ConsoleParts = Omit<ConsoleSessionParts, "keyCache"> &
+  SharedParts & {
+    readonly keyCache: KeyCache;
+    readonly oidcTrials: OidcTrialStore;
+    readonly vault: Vault;
+  };
 
 /**
  * Returns a function that builds the dependencies of the console's pages and endpoints for a configuration; null if the configuration
  * disables the console. Counters of attempts and keys are kept across calls.
  */
 export function createConsoleBuilder(parts: ConsoleParts): (config: Config) => ConsoleDeps | null {
-  const fixed = { sessions: new ConsoleSessions(parts), failedSignIns: new FailedSignIns(parts.clock) };
+  const { clock, store, oidcTrials } = parts;
+  const fixed = {
+    sessions: new ConsoleSessions(parts),
+    failedSignIns: new FailedSignIns(clock),
+    trials: new OidcTrials({
+      ...parts,
+      trials: oidcTrials,
+      sessions: store,
+      connect: (config) => connectOidc(config, clock),
+    }),
+  };
   const created = new WindowCounter(parts.clock, PLAYGROUND_KEYS);
   const open = keep((dataDir: string, builtDir: string | null) => openConsole({ dataDir, builtDir }));
   const connect = keep((oidc: Config["console"]["oidc"]) => buildOidc(oidc, parts));
@@ -49,7 +69,6 @@ export function createConsoleBuilder(parts: ConsoleParts): (config: Config) => C
 function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): ConsoleDeps["oidc"] {
   if (oidc === undefined) return null;
   const { identities, stores, keyCache, accountCache, clock } = parts;
-  const reauthenticateMs = oidc.reauthenticate_ms;
   return {
     identities,
     stores,
@@ -58,15 +77,20 @@ function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): Consol
     rules: oidc.rules,
     createsUsers: oidc.create_users,
     name: oidc.name,
-    reauthenticateMs,
-    provider: new OpenIdClient({
-      issuer: oidc.issuer,
-      clientId: oidc.client_id,
-      clientSecret: () => readOidcSecret(oidc),
-      scopes: oidc.scopes,
-      neededClaims: [...new Set(oidc.rules.map(({ claim }) => claim))],
-      maxAgeMs: reauthenticateMs === null ? null : SESSION_MAX_MS,
-      clock,
-    }),
+    reauthenticateMs: oidc.reauthenticate_ms,
+    config: oidc,
+    provider: connectOidc(oidc, clock),
   };
+}
+
+function connectOidc(oidc: OidcConfig, clock: Clock): OpenIdClient {
+  return new OpenIdClient({
+    issuer: oidc.issuer,
+    clientId: oidc.client_id,
+    clientSecret: () => readOidcSecret(oidc),
+    scopes: oidc.scopes,
+    neededClaims: [...new Set(oidc.rules.map(({ claim }) => claim))],
+    maxAgeMs: oidc.reauthenticate_ms === null ? null : SESSION_MAX_MS,
+    clock,
+  });
 }

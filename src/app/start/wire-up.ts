@@ -214,7 +214,7 @@ async function buildParts({
     reports: { ...managed.reports, promptLog, generationFeed: createGenerationFeed(stores, platform) },
     features: { repeatable, shadow },
   };
-  const current = followConfig(base, { fixed, generation, telemetry, events });
+  const current = followConfig(base, { fixed, generation, telemetry, events, vault: secrets.vault });
   return {
     ...resources,
     gateways,
@@ -297,7 +297,7 @@ type FixedHttpDeps = Omit<HttpDeps, "generation" | "observers" | keyof Configure
 type FixedGenerationDeps = Omit<GenerationDeps, "settings">;
 
 /** The dependencies of requests that no reload replaces, and the parts that observe requests as the configuration says. */
-interface FixedDeps extends Pick<Parts, "telemetry" | "events"> {
+interface FixedDeps extends Pick<Parts, "telemetry" | "events">, Pick<Secrets, "vault"> {
   readonly fixed: FixedHttpDeps;
   readonly generation: FixedGenerationDeps;
 }
@@ -305,16 +305,16 @@ interface FixedDeps extends Pick<Parts, "telemetry" | "events"> {
 /** Returns a function that returns the dependencies of requests under the configuration in force. */
 function followConfig(
   { live, platform, stores }: Base,
-  { fixed, generation, telemetry, events }: FixedDeps,
+  { fixed, generation, telemetry, events, vault }: FixedDeps,
 ): () => HttpDeps {
   const { clock, random, log } = platform;
   const { keyCache, accountCache } = fixed.callers;
-  const { ids, consoleSessions, identities } = stores;
+  const { ids, consoleSessions, identities, oidcTrials } = stores;
   const build = createConfiguredBuilder({
     clock,
     rateLimiter: generation.rateLimiter,
     buildConsole: createConsoleBuilder({
-      ...{ store: consoleSessions, identities, stores, keyCache, accountCache },
+      ...{ store: consoleSessions, identities, oidcTrials, stores, keyCache, accountCache, vault },
       ...{ clock, random, ids, log },
     }),
   });
