@@ -7,9 +7,10 @@ import { type ConsoleSessionParts, ConsoleSessions } from "../../core/console/co
 import { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
 import type { OidcConfig } from "../../core/console/oidc-schema.ts";
 import type { OidcTrialStore } from "../../core/console/oidc-trial-store.ts";
-import { OidcTrials } from "../../core/console/oidc-trials.ts";
+import { OidcTrials, type TrialCipher } from "../../core/console/oidc-trials.ts";
 import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import { WindowCounter } from "../../core/console/window-counter.ts";
+import type { SealedSecret } from "../../core/provider-keys/records.ts";
 import type { Vault } from "../../core/provider-keys/vault.ts";
 import type { ConsoleDeps } from "../../http/context/console-deps.ts";
 import { findShippedConsole } from "../catalog/shipped-files.ts";
@@ -43,6 +44,7 @@ export function createConsoleBuilder(parts: ConsoleParts): (config: Config) => C
       ...parts,
       trials: oidcTrials,
       sessions: store,
+      cipher: createTrialCipher(parts.vault),
       connect: (config) => connectOidc(config, clock),
     }),
   };
@@ -80,6 +82,16 @@ function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): Consol
     reauthenticateMs: oidc.reauthenticate_ms,
     config: oidc,
     provider: connectOidc(oidc, clock),
+  };
+}
+
+/** Stands for the account in the encryption, so that no key of an account can be read as a trial. */
+const TRIAL_OWNER = "oidc trial";
+
+function createTrialCipher(vault: Vault): TrialCipher {
+  return {
+    seal: (text, id) => JSON.stringify(vault.seal(text, { id, accountId: TRIAL_OWNER })),
+    open: (sealed, id) => vault.open(JSON.parse(sealed) as SealedSecret, { id, accountId: TRIAL_OWNER }),
   };
 }
 

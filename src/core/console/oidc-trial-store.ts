@@ -1,4 +1,3 @@
-import type { SealedSecret } from "../provider-keys/records.ts";
 import type { SignInPreview } from "./preview-sign-in.ts";
 import type { SeenClaim } from "./show-claims.ts";
 
@@ -26,7 +25,7 @@ export interface OidcTrial {
   readonly sessionId: string;
   readonly keyId: string;
   /** The settings and the checks of the sign-in, encrypted; null once the trial has ended. */
-  readonly sealed: SealedSecret | null;
+  readonly sealed: string | null;
   /** Null while the person is at the provider. */
   readonly outcome: OidcTrialOutcome | null;
   /** 1 if the person would be signed in, otherwise 0. */

@@ -2,7 +2,6 @@ import { sha256 } from "../../base/secrets/hash.ts";
 import type { IdSource } from "../../base/secrets/ids.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { MINUTE_MS } from "../../base/time/time.ts";
-import type { Vault } from "../provider-keys/vault.ts";
 import { type ConsoleSession, isLiveSession } from "./console-session.ts";
 import type { ConsoleSessionStore } from "./console-session-store.ts";
 import {
@@ -19,11 +18,18 @@ import { previewSignIn } from "./preview-sign-in.ts";
 import { showClaims } from "./show-claims.ts";
 import type { IdentitySignIn } from "./sign-in-identity.ts";
 
+/** Encrypts the settings of a trial. A ciphertext cannot be decrypted for another trial. */
+export interface TrialCipher {
+  seal(text: string, trialId: string): string;
+  /** Returns null for a ciphertext of another trial, or one whose key is gone. */
+  open(sealed: string, trialId: string): string | null;
+}
+
 /** The dependencies of trials. */
 interface OidcTrialParts extends Pick<IdentitySignIn, "identities" | "stores"> {
   readonly trials: OidcTrialStore;
   readonly sessions: Pick<ConsoleSessionStore, "findSession">;
-  readonly vault: Pick<Vault, "seal" | "open">;
+  readonly cipher: TrialCipher;
   readonly clock: Clock;
   readonly ids: IdSource;
   /** Returns a connection to the provider of some settings. */
@@ -47,8 +53,6 @@ interface TrialSecrets {
 export const TRIAL_MS = 10 * MINUTE_MS;
 /** How long the outcome of a trial is remembered. Milliseconds. */
 const OUTCOME_MS = 15 * MINUTE_MS;
-/** Stands for the account in the encryption, so that no key of an account can be read as a trial. */
-const OWNER = "oidc trial";
 
 /**
  * Trial sign-ins with settings of OpenID Connect that are not in force. A trial runs the whole sign-in, and changes nothing. Its success is
@@ -62,7 +66,7 @@ export class OidcTrials {
    * @throws OidcError if the provider cannot be reached.
    */
   async begin({ config, redirectUri, session }: TrialStart) {
-    const { trials, vault, clock, ids, connect } = this.parts;
+    const { trials, cipher, clock, ids, connect } = this.parts;
     const { url, checks } = await connect(config).begin({ redirectUri, again: true });
     const id = ids.next("trial");
     const now = clock.now();
@@ -73,7 +77,7 @@ export class OidcTrials {
       configHash: hashOidcConfig(config),
       sessionId: session.id,
       keyId: session.keyId,
-      sealed: vault.seal(JSON.stringify(secrets), { id, accountId: OWNER }),
+      sealed: cipher.seal(JSON.stringify(secrets), id),
       outcome: null,
       succeeded: 0,
       expiresAt: now + TRIAL_MS,
@@ -109,7 +113,7 @@ export class OidcTrials {
   }
 
   private open({ id, sealed }: OidcTrial): TrialSecrets | null {
-    const text = sealed === null ? null : this.parts.vault.open(sealed, { id, accountId: OWNER });
+    const text = sealed === null ? null : this.parts.cipher.open(sealed, id);
     return text === null ? null : (JSON.parse(text) as TrialSecrets);
   }
 

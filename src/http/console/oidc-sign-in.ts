@@ -17,8 +17,9 @@ import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { basePathOf, baseUrlOf, requireConsoleHost } from "../middleware/browser-checks.ts";
 import { identifyByAddress } from "../middleware/identify.ts";
+import { CALLBACK, readOidcCookie, writeOidcCookie } from "../middleware/oidc-cookie.ts";
 import { hashSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
-import { CALLBACK, readOidcCookie, showPage, writeOidcCookie } from "./oidc-browser.ts";
+import { showPage } from "./console-page.ts";
 import { completeTrial } from "./oidc-trial.ts";
 
 const LOGOUT = "/api/console/oidc/backchannel-logout";

@@ -1,24 +1,16 @@
 import type { EndedTrial, OidcTrialOutcome } from "../../core/console/oidc-trial-store.ts";
-import { TRIAL_MS } from "../../core/console/oidc-trials.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { baseUrlOf, requireConsoleHost } from "../middleware/browser-checks.ts";
-import { CALLBACK, readOidcCookie, showPage, writeOidcCookie } from "./oidc-browser.ts";
-
-/** Holds the state of a trial, which only the browser that began it may complete. */
-const COOKIE = "gateway_oidc_trial";
-
-/** Returns the cookie with which the browser of a trial comes back from the provider. */
-export function writeTrialCookie(state: string, request: Request, context: RequestContext): string {
-  return writeOidcCookie(COOKIE, { value: state, maxAgeS: TRIAL_MS / 1_000 }, request, context);
-}
+import { CALLBACK, readTrialCookie } from "../middleware/oidc-cookie.ts";
+import { showPage } from "./console-page.ts";
 
 /** Completes a trial sign-in, and shows its outcome. Returns null if the browser comes back from another sign-in. */
 export async function completeTrial(request: Request, context: RequestContext): Promise<Response | null> {
   const { console } = context.deps.browser;
   const { pathname, search, searchParams } = urlOf(request);
-  const state = readOidcCookie(COOKIE, request.headers.get("cookie"));
-  if (console === null || state === null || state === "" || searchParams.get("state") !== state) return null;
+  const state = readTrialCookie(request);
+  if (console === null || state === null || searchParams.get("state") !== state) return null;
   requireConsoleHost(request, console);
   const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
   const ended = await console.trials.complete(state, currentUrl);

@@ -14,7 +14,7 @@ const TRIALS = new Table<OidcTrial>("oidc_trials", {
   configHash: text,
   sessionId: text,
   keyId: text,
-  sealed: json,
+  sealed: text,
   outcome: json,
   succeeded: integer,
   expiresAt: integer,

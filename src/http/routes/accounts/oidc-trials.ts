@@ -5,11 +5,10 @@ import { type OidcConfig, oidcFields } from "../../../core/console/oidc-schema.t
 import type { OidcTrial } from "../../../core/console/oidc-trial-store.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
-import { CALLBACK } from "../../console/oidc-browser.ts";
-import { writeTrialCookie } from "../../console/oidc-trial.ts";
 import type { OidcDeps } from "../../context/console-deps.ts";
 import type { RequestContext } from "../../context/context.ts";
 import { baseUrlOf } from "../../middleware/browser-checks.ts";
+import { CALLBACK, writeTrialCookie } from "../../middleware/oidc-cookie.ts";
 import { SessionRole } from "./console-session.ts";
 
 const TAG = "Console";

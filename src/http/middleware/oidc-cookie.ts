@@ -1,6 +1,6 @@
+import { TRIAL_MS } from "../../core/console/oidc-trials.ts";
 import type { RequestContext } from "../context/context.ts";
-import { baseUrlOf, isHttps } from "../middleware/browser-checks.ts";
-import { renderPlainPage } from "./console-page.ts";
+import { baseUrlOf, isHttps } from "./browser-checks.ts";
 
 /** Where a provider sends browsers back to. */
 export const CALLBACK = "/api/console/oidc/callback";
@@ -30,12 +30,15 @@ export function readOidcCookie(name: string, header: string | null): string | nu
   return pair?.split("=")[1] ?? null;
 }
 
-/** Shows the end of a sign-in to a person. */
-export function showPage(status: 200 | 403, title: string, sentences: readonly string[]): Response {
-  const headers = {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "cache-control": "no-store",
-  };
-  return new Response(renderPlainPage(title, sentences), { status, headers });
+/** Holds the state of a trial sign-in, which only the browser that began it may complete. */
+const TRIAL_COOKIE = "gateway_oidc_trial";
+
+/** Returns the cookie with which the browser of a trial comes back from the provider. */
+export function writeTrialCookie(state: string, request: Request, context: RequestContext): string {
+  return writeOidcCookie(TRIAL_COOKIE, { value: state, maxAgeS: TRIAL_MS / 1_000 }, request, context);
+}
+
+/** Returns the state of the trial that the browser of a request has begun; null if it has begun none. */
+export function readTrialCookie(request: Request): string | null {
+  return readOidcCookie(TRIAL_COOKIE, request.headers.get("cookie")) || null;
 }
