@@ -15,10 +15,14 @@ import {
 import type { Config } from "../config/config-schema.ts";
 import { findUnknownVariables } from "../config/environment-variables.ts";
 import { findEndpointUrls, findOddPrices } from "../config/find-odd-values.ts";
-import { examineConfig, problemAt, readConfigFile } from "../config/load-config.ts";
-import { requireOidcSecret } from "../config/read-oidc-secret.ts";
+import { type ExaminedConfig, examineConfig, problemAt, readConfigFile } from "../config/load-config.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
-import { readExportSettings, readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
+import {
+  readExportSettings,
+  readMetricsAllowed,
+  readTrustedProxies,
+  requireOidcSecret,
+} from "../config/read-settings.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { type BuiltServing, buildServing } from "./build-serving.ts";
 import { findUnpricedModels } from "./configured-hosts.ts";
@@ -38,7 +42,7 @@ export interface ConfigFindings {
 }
 
 /** The sources of a configuration check. */
-interface ConfigCheckSources {
+export interface ConfigCheckSources {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly random: Random;
@@ -56,15 +60,22 @@ export async function findConfigProblems(
   const problems: ConfigProblem[] = [];
   const found = collectProblems(problems, () => readConfigFile(environment, file));
   if (found === null) return { file: null, config: null, problems, warnings: [] };
-  const { config, problems: written } = examineConfig(found, environment);
-  problems.push(...written);
-  const warnings: ConfigProblem[] = [...findUnknownVariables(environment, listHostVariables(config))];
+  return { file: found.file, ...(await findAllProblems(examineConfig(found, environment), sources)) };
+}
+
+/** Finds all problems of a configuration whose sources were joined: those of its values, and those that a start would find. */
+export async function findAllProblems(
+  { config, problems: written }: ExaminedConfig,
+  sources: ConfigCheckSources,
+): Promise<Omit<ConfigFindings, "file">> {
+  const problems = [...written];
+  const warnings: ConfigProblem[] = [...findUnknownVariables(sources.environment, listHostVariables(config))];
   if (config !== null) {
     const further = await findFurtherProblems(config, sources);
     problems.push(...further.problems.filter((problem) => !isConsequence(problem, written)));
     warnings.push(...further.warnings.filter((warning) => !isConsequence(warning, written)));
   }
-  return { file: found.file, config, problems, warnings };
+  return { config, problems, warnings };
 }
 
 /** Loads the configuration. If it has problems, throws all of those that a start would find. @throws ConfigError */

@@ -15,7 +15,7 @@ import type { Vault } from "../../core/provider-keys/vault.ts";
 import type { ConsoleDeps } from "../../http/context/console-deps.ts";
 import { findShippedConsole } from "../catalog/shipped-files.ts";
 import type { Config } from "../config/config-schema.ts";
-import { readOidcSecret } from "../config/read-oidc-secret.ts";
+import { readOidcSecret } from "../config/read-settings.ts";
 import { openConsole } from "../console/open-console.ts";
 import { OpenIdClient } from "../console/openid-client.ts";
 import { keep } from "./build-configured.ts";

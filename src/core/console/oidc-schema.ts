@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ROLES } from "../accounts/records/records.ts";
 import { PlainText } from "../catalog/records/plain-text-schema.ts";
+import { FILE_ONLY, SECRET } from "../settings/config-marks.ts";
 
 const oidcRule = z.union(
   [
@@ -22,12 +23,18 @@ export const oidcFields = z.strictObject({
     .refine(isSafeIssuer, "must be an https address, or http on this machine")
     .describe("Issuer: the address under which the provider publishes .well-known/openid-configuration."),
   client_id: z.string().min(1).describe("Id of the client that is registered at the provider."),
-  client_secret: z.string().min(1).optional().describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
+  client_secret: z
+    .string()
+    .min(1)
+    .meta({ [SECRET]: true })
+    .optional()
+    .describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
   client_secret_file: z
     .string()
     .min(1)
     .optional()
-    .describe("File with the secret of the client, instead of client_secret. Read again every hour."),
+    .describe("File with the secret of the client, instead of client_secret. Read again every hour.")
+    .meta({ [FILE_ONLY]: true }),
   name: PlainText.min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
   scopes: z
     .array(z.string().min(1))

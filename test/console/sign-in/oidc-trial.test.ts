@@ -231,8 +231,16 @@ describe("a trial sign-in", () => {
       headers: { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" },
       body: JSON.stringify(candidate()),
     });
-    expect(keyed.status).toBe(400);
-    expect(await keyed.text()).toContain("console session");
+    expect(keyed.status).toBe(401);
+    const create = createAccountTools(gateway);
+    const user = await create.user("Ada");
+    const body = { name: "k", kind: "management", account_id: user, user_id: user };
+    const created = await callAdmin(gateway, gateway.adminKey, "POST", "/keys", {
+      ...body,
+      expires_at: "2099-01-01T00:00:00Z",
+    });
+    session = await signIn(gateway, { key: created.body["key"] as string });
+    expect((await begin()).status).toBe(403);
   });
 
   test("is completed once, by the browser that began it, within ten minutes and while its session lasts", async () => {

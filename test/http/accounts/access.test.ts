@@ -286,7 +286,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "POST /api/console/oidc/trials": {
     path: () => "/../console/oidc/trials",
     body: () => ({ issuer: "https://id.example.com", client_id: "x", client_secret: "x" }),
-    status: operatorOnly(400),
+    status: everyCaller(401),
   },
   "GET /api/console/oidc/trials/:id": {
     path: () => "/../console/oidc/trials/trial_none",

@@ -63,9 +63,13 @@ export const postOidcTrial = defineEndpoint({
   tag: TAG,
   summary: "Begin a trial sign-in with settings of OpenID Connect that are not in force. Nothing is changed",
   needs: "gateway",
-  access: OPERATOR,
+  access: { kind: "console_session" },
   body: oidcFields
     .omit({ client_secret_file: true })
+    .extend({
+      issuer: oidcFields.shape.issuer.meta({ examples: ["$OIDC_ISSUER"] }),
+      client_secret: oidcFields.shape.client_secret.meta({ examples: ["$OIDC_CLIENT_SECRET"] }),
+    })
     .describe(
       "The settings to try, as `console.oidc` in the configuration. Without `client_secret`, the secret in force is used if issuer and client are the same.",
     ),
@@ -76,14 +80,12 @@ export const postOidcTrial = defineEndpoint({
     }),
   }),
   status: 201,
-  async handle({ body, context, request, audit }) {
+  errors: ["permission_denied"],
+  async handle({ principal, body, context, request, audit }) {
     const console = requireConsole(context);
     const { session } = context;
-    if (session === null)
-      return fail(
-        "invalid_request",
-        "A trial sign-in needs a console session, because it takes place in a browser.",
-      );
+    if (session === null || principal.kind !== "operator")
+      return fail("permission_denied", "Only the operator may try settings of OpenID Connect.");
     if (request.headers.has("idempotency-key"))
       return fail("invalid_request", "A trial sign-in cannot be repeated. Omit Idempotency-Key.");
     const config: OidcConfig = {

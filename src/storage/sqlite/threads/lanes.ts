@@ -57,6 +57,16 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     claimMarks: "write",
     mergeDays: "write",
   },
+  config: {
+    configChanges: "lookup",
+    findLatestConfig: "lookup",
+    listConfigRevisions: "list",
+    putConfig: "write",
+    listConfigSecrets: "lookup",
+    listSealedByOthers: "lookup",
+    reseal: "write",
+    listMasterKeysInUse: "lookup",
+  },
   consoleSessions: {
     insertSession: "write",
     findSession: "lookup",

@@ -2,7 +2,7 @@ import type { Migration } from "./migration.ts";
 
 /** Trial sign-ins with settings of OpenID Connect that are not in force. They are kept for minutes. */
 export const oidcTrials: Migration = {
-  name: "0023-oidc-trials",
+  name: "0024-oidc-trials",
   oldestVersion: 1,
   sql: `
   CREATE TABLE oidc_trials (

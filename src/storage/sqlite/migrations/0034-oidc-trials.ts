@@ -2,7 +2,7 @@ import type { SqliteMigration } from "./migration.ts";
 
 /** Trial sign-ins with settings of OpenID Connect that are not in force. They are kept for minutes. */
 export const oidcTrials: SqliteMigration = {
-  oldestVersion: 32,
+  oldestVersion: 33,
   sql: `
   CREATE TABLE oidc_trials (
     id TEXT PRIMARY KEY,
