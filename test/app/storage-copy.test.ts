@@ -234,6 +234,7 @@ describe.skipIf(!RUNS)("`gateway storage copy`", () => {
       "announced_changes",
       "console_codes",
       "dropped_charges",
+      "oidc_trials",
       "retention",
     ]);
     expect(readAll(back)).toEqual(rows);

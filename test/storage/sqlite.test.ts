@@ -21,6 +21,7 @@ import { testHourlyUsage } from "./contracts/money/hourly-usage.ts";
 import { testLedgerStore } from "./contracts/money/ledger-store.ts";
 import { testUsageStore } from "./contracts/money/usage-store.ts";
 import { testNamedRouteStore } from "./contracts/named-route-store.ts";
+import { testOidcTrialStore } from "./contracts/oidc-trial-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testRetention } from "./contracts/retention.ts";
@@ -88,5 +89,6 @@ describe("SQLite", () => {
     };
   });
   testIdentityStore(() => createSqliteStores(connect()).identities);
+  testOidcTrialStore(() => createSqliteStores(connect()).oidcTrials);
   testStoredResponseStore(() => createSqliteStores(connect()).answers);
 });

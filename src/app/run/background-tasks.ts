@@ -2,7 +2,7 @@ import type { Timer } from "../../base/time/clock.ts";
 import { prepareModelLists } from "../../http/routes/models/models.ts";
 import { scheduleRefresh } from "../catalog/schedule-refresh.ts";
 import type { Config } from "../config/config-schema.ts";
-import type { LiveConfig } from "../config/live-config.ts";
+import { restartOnChange } from "../config/restart-on-change.ts";
 import { takeOverRegularly } from "../several/take-over-regularly.ts";
 import type { Parts, Platform } from "../start/wire-up.ts";
 import { createOutageLog } from "../stores/outage-log.ts";
@@ -35,29 +35,6 @@ export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
   return {
     cancel() {
       for (const timer of timers) timer.cancel();
-    },
-  };
-}
-
-/** Runs a task with a setting, and starts it again when a reload has changed that. */
-function restartOnChange<Value>(
-  live: LiveConfig,
-  read: (config: Config) => Value,
-  start: (value: Value) => Timer,
-): Timer {
-  let value = read(live.current());
-  let timer = start(value);
-  const unsubscribe = live.subscribe((config) => {
-    const next = read(config);
-    if (next === value) return;
-    value = next;
-    timer.cancel();
-    timer = start(value);
-  });
-  return {
-    cancel() {
-      unsubscribe();
-      timer.cancel();
     },
   };
 }

@@ -59,6 +59,7 @@ import { readGuardrails } from "../config/guardrail-schema.ts";
 import { LiveConfig } from "../config/live-config.ts";
 import { readFileConfig } from "../config/load-config.ts";
 import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
+import { requireOidcSecret } from "../config/read-settings.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
 import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
@@ -83,7 +84,7 @@ import { createConsoleBuilder } from "./build-console.ts";
 import { buildEvents, type Events, joinObservers } from "./build-events.ts";
 import { buildManagement } from "./build-management.ts";
 import { buildMoney, type Money } from "./build-money.ts";
-import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
+import { buildTelemetry, type Telemetry } from "./build-telemetry.ts";
 import { ConfigReloader, type ReloaderStart, rejectReload } from "./config-reloader.ts";
 
 /** How long after the maximum duration of a generation its hold, and its leases of limits, lapse. Milliseconds. */
@@ -206,6 +207,7 @@ async function buildParts({
 }: { readonly platform: Platform } & Opened): Promise<Parts> {
   const { clock, random } = platform;
   const { stores, gatewayId } = resources;
+  requireOidcSecret(config);
   const reported = describeGatewayConfig({
     config,
     revision: started.stored?.revision ?? 0,
@@ -221,13 +223,13 @@ async function buildParts({
   const money = buildMoney(base);
   const secrets = await buildSecrets(base, vault);
   const events = buildEvents({ ...base, ids: stores.ids });
-  const { onLedgerChecked } = events;
+  const { ledgerAlarm } = events;
   const serving = () => resources.serving.current();
-  const telemetry = buildTelemetry({ ...base, serving, onLedgerChecked });
+  const telemetry = buildTelemetry({ ...base, serving, ledgerAlarm });
   const common = await buildCommonState(base);
   const healthHistory = buildHealthHistory(base, common);
   const { extensions, ...features } = buildFeatures(base, {
-    ...{ ...secrets, common, telemetry, events, budgetWatch: money.budgetWatch, healthHistory },
+    ...{ ...secrets, common, telemetry, budgetWatch: money.budgetWatch, healthHistory },
     findPayer: () => principalOfAccount(fixed.callers.accountCache, DEFAULT_ACCOUNT_ID),
     generate: (call) => generate(current().generation, call),
   });
@@ -250,7 +252,6 @@ async function buildParts({
     },
   });
   const { promptLog, repeatable, shadow } = features;
-  const { observers } = telemetry;
   const fixed: FixedHttpDeps = {
     ...buildServer(base, { ...money, common, reloader }),
     callers: {
@@ -266,9 +267,8 @@ async function buildParts({
     },
     reports: { ...managed.reports, promptLog, generationFeed: createGenerationFeed(stores, platform) },
     features: { repeatable, shadow },
-    observers: { ...observers, requestObserver: joinObservers(observers.requestObserver, events.observer) },
   };
-  const current = followConfig(base, { fixed, generation });
+  const current = followConfig(base, { fixed, generation, telemetry, events, vault: secrets.vault });
   return {
     ...resources,
     gateways,
@@ -299,7 +299,7 @@ interface Features
 /** The inputs of the features. */
 interface FeatureParts
   extends Pick<Secrets, "vault">,
-    Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch" | "healthHistory">,
+    Pick<Parts, "common" | "telemetry" | "budgetWatch" | "healthHistory">,
     Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
 
 function buildHealthHistory(
@@ -315,7 +315,7 @@ function buildHealthHistory(
 
 function buildFeatures(
   { platform, stores, live }: Base,
-  { vault, common, telemetry, events, budgetWatch, healthHistory, findPayer, generate }: FeatureParts,
+  { vault, common, telemetry, budgetWatch, healthHistory, findPayer, generate }: FeatureParts,
 ): Features {
   const { clock, log, random } = platform;
   const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
@@ -330,16 +330,8 @@ function buildFeatures(
   live.subscribe(follow);
   // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
   const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
-  const extensions = [
-    createRequestLog({ clock, log }),
-    guardrails,
-    budgetWatch,
-    healthHistory,
-    ...own,
-    ...telemetry.extensions,
-    ...events.extensions,
-    ...(platform.extensions ?? []),
-  ];
+  const first = [createRequestLog({ clock, log }), guardrails, budgetWatch, healthHistory];
+  const extensions = [...first, ...own];
   return { extensions, promptLog, repeatable, shadow };
 }
 
@@ -371,37 +363,54 @@ function buildServer(
   };
 }
 
-type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]> & ServerDeps;
+type FixedHttpDeps = Omit<HttpDeps, "generation" | "observers" | keyof Configured["http"]> & ServerDeps;
+/** `extensions` are those that every request has. */
 type FixedGenerationDeps = Omit<GenerationDeps, "settings">;
 
-/** The dependencies of requests that no reload replaces. */
-interface FixedDeps {
+/** The dependencies of requests that no reload replaces, and the parts that observe requests as the configuration says. */
+interface FixedDeps extends Pick<Parts, "telemetry" | "events">, Pick<Secrets, "vault"> {
   readonly fixed: FixedHttpDeps;
   readonly generation: FixedGenerationDeps;
 }
 
 /** Returns a function that returns the dependencies of requests under the configuration in force. */
-function followConfig({ live, platform, stores }: Base, { fixed, generation }: FixedDeps): () => HttpDeps {
+function followConfig(
+  { live, platform, stores }: Base,
+  { fixed, generation, telemetry, events, vault }: FixedDeps,
+): () => HttpDeps {
   const { clock, random, log } = platform;
   const { keyCache, accountCache } = fixed.callers;
-  const { ids, consoleSessions, identities } = stores;
+  const { ids, consoleSessions, identities, oidcTrials } = stores;
   const build = createConfiguredBuilder({
     clock,
     rateLimiter: generation.rateLimiter,
     buildConsole: createConsoleBuilder({
-      ...{ store: consoleSessions, identities, stores, keyCache, accountCache },
+      ...{ store: consoleSessions, identities, oidcTrials, stores, keyCache, accountCache, vault },
       ...{ clock, random, ids, log },
     }),
   });
   const assemble = (config: Config): HttpDeps => {
     const configured = build(config);
-    const { metrics } = fixed.observers;
+    const [measured, reported] = [telemetry.observe(config), events.observe(config)];
+    const { requestObserver } = measured.observers;
     return {
       ...fixed,
       ...configured.http,
       bodies: { ...fixed.bodies, ...configured.http.bodies },
-      observers: { ...fixed.observers, metrics: metrics && { ...metrics, ...readMetricsAccess(config) } },
-      generation: { ...generation, settings: configured.generation },
+      observers: {
+        ...measured.observers,
+        requestObserver: joinObservers(requestObserver, reported.observer),
+      },
+      generation: {
+        ...generation,
+        settings: configured.generation,
+        extensions: [
+          ...generation.extensions,
+          ...measured.extensions,
+          ...reported.extensions,
+          ...(platform.extensions ?? []),
+        ],
+      },
     };
   };
   let http = assemble(live.current());

@@ -10,6 +10,7 @@ import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
 import type { FormerTierStore } from "../../core/catalog/tiers/former-tiers.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
 import type { IdentityStore } from "../../core/console/identity-store.ts";
+import type { OidcTrialStore } from "../../core/console/oidc-trial-store.ts";
 import type { PromptLogStore } from "../../core/extensions/prompt-log/prompt-log-store.ts";
 import type { ChangeSource } from "../../core/gateways/change-source.ts";
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
@@ -46,6 +47,7 @@ export interface Stores extends KeyStores {
   /** The leases of money of this gateway, usable after `actAs`; null if no other gateway spends from the stores. */
   readonly moneyLeases: MoneyLeases | null;
   readonly namedRoutes: NamedRouteStore;
+  readonly oidcTrials: OidcTrialStore;
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;

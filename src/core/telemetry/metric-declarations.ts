@@ -238,7 +238,7 @@ export const METRICS = {
   webhookEvents: declare({
     name: "gateway_webhook_events_total",
     kind: "counter",
-    help: "Events for webhooks, by result: delivered, or dropped because the queue was full or the receiver did not accept them",
+    help: "Events for webhooks, by result: delivered, or dropped because the queue was full, the receiver did not accept them, or the webhook was removed",
     labels: ["result"],
   }),
   webhookWaiting: declare({

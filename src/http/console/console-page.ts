@@ -43,3 +43,13 @@ ${paragraphs}
 </html>
 `;
 }
+
+/** Shows the end of a sign-in to a person. */
+export function showPage(status: 200 | 403, title: string, sentences: readonly string[]): Response {
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+  };
+  return new Response(renderPlainPage(title, sentences), { status, headers });
+}

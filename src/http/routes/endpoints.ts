@@ -22,6 +22,7 @@ import {
 import { deleteAdminSession, listSessions } from "./accounts/admin-sessions.ts";
 import { getUser, listUsers, patchUser, postUser } from "./accounts/admin-users.ts";
 import { deleteSession, getSession, postSession } from "./accounts/console-session.ts";
+import { getOidcTrial, postOidcTrial } from "./accounts/oidc-trials.ts";
 import { postPlaygroundKey } from "./accounts/playground-key.ts";
 import { getActivity, getCredits, getKey } from "./accounts/self-service.ts";
 import {
@@ -146,6 +147,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   undrainProvider,
   postSession,
   getSession,
+  postOidcTrial,
+  getOidcTrial,
   deleteSession,
   listSessions,
   deleteAdminSession,

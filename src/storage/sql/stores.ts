@@ -9,6 +9,7 @@ import { SqlHealthHistoryStore } from "./health-history-store.ts";
 import { SqlIdentityStore } from "./identity-store.ts";
 import { SqlKeyStore } from "./key-store.ts";
 import { SqlNamedRouteStore } from "./named-route-store.ts";
+import { SqlOidcTrialStore } from "./oidc-trial-store.ts";
 import { SqlPromptLogStore } from "./prompt-log-store.ts";
 import { SqlProviderKeyStore } from "./provider-key-store.ts";
 import { SqlSettingsStore } from "./settings-store.ts";
@@ -29,6 +30,7 @@ export function createSqlStores(database: SqlDatabase) {
     identities: new SqlIdentityStore(database),
     keys: new SqlKeyStore(database),
     namedRoutes: new SqlNamedRouteStore(database),
+    oidcTrials: new SqlOidcTrialStore(database),
     promptLog: new SqlPromptLogStore(database),
     providerKeys: new SqlProviderKeyStore(database),
     settings: new SqlSettingsStore(database),

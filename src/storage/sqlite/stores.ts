@@ -6,6 +6,7 @@ import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { FormerTierStore } from "../../core/catalog/tiers/former-tiers.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
 import type { IdentityStore } from "../../core/console/identity-store.ts";
+import type { OidcTrialStore } from "../../core/console/oidc-trial-store.ts";
 import type { PromptLogStore } from "../../core/extensions/prompt-log/prompt-log-store.ts";
 import type { StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 import type { LedgerStore } from "../../core/ledger/records/ledger-store.ts";
@@ -42,6 +43,7 @@ export interface SqliteStores {
   readonly keys: KeyStore;
   readonly ledger: LedgerStore;
   readonly namedRoutes: NamedRouteStore;
+  readonly oidcTrials: OidcTrialStore;
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly retention: UsageRetention;

@@ -153,6 +153,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/console/session": [],
   "GET /api/console/session": [],
   "DELETE /api/console/session": [],
+  "POST /api/console/oidc/trials": [],
+  "GET /api/console/oidc/trials/:id": [],
   // A command can create a key as it is wanted.
   "POST /api/console/playground-key": [],
   "POST /api/admin/users/:id/identities": [
@@ -395,6 +397,7 @@ const WITHOUT_COMMAND = [
   // Sign-in, feeds, and the keys of the playground.
   ...["POST", "GET", "DELETE"].map((method) => `${method} /api/console/session`),
   "POST /api/console/playground-key",
+  ...["POST /api/console/oidc/trials", "GET /api/console/oidc/trials/:id"],
   "GET /api/admin/generations/stream",
   // Signed by the payment system, or asked by a key about itself.
   ...["POST /api/payments/webhook", "GET /key", "GET /credits", "GET /activity"],

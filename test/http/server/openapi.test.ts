@@ -18,7 +18,7 @@ const READING_POSTS = new Set(
 );
 
 /** Pages that browsers and the OpenID Connect provider open. */
-const PAGES = / (\/console|\/docs\/\*|\/api\/console\/oidc)(\/|$)/;
+const PAGES = / (\/console$|\/console\/|\/docs\/\*|\/api\/console\/oidc\/(?!trials))/;
 
 /** Returns every method and path in the notation of the document, for one prefix. */
 function listRoutes(): string[] {

@@ -16,6 +16,7 @@ import { testHealthHistoryStore } from "../contracts/health-history-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
 import { testNamedRouteStore } from "../contracts/named-route-store.ts";
+import { testOidcTrialStore } from "../contracts/oidc-trial-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
@@ -43,6 +44,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
     };
   });
   testIdentityStore(() => openSqlStores(connect()).identities);
+  testOidcTrialStore(() => openSqlStores(connect()).oidcTrials);
   testStoredResponseStore(() => openSqlStores(connect()).answers);
   testCatalogStore(() => new PostgresCatalogStore(createPostgresDatabase(connect())));
 

@@ -93,6 +93,13 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     listIdentities: "list",
     removeIdentity: "write",
   },
+  oidcTrials: {
+    insertTrial: "write",
+    findTrial: "lookup",
+    findTrialByState: "lookup",
+    endTrial: "write",
+    hasSucceeded: "lookup",
+  },
   keys: {
     insertKey: "write",
     findKey: "lookup",
