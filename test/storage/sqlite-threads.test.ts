@@ -31,6 +31,7 @@ import { testUsageStore } from "./contracts/money/usage-store.ts";
 import { testNamedRouteStore } from "./contracts/named-route-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
+import { testRejectionStore } from "./contracts/rejection-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
 import { testTierStore } from "./contracts/tier-store.ts";
@@ -61,6 +62,7 @@ describe("SQLite behind threads", () => {
   testKeyStore(() => open().keys);
   testProviderKeyStore(() => open().providerKeys);
   testPromptLogStore(() => open().promptLog);
+  testRejectionStore(() => open().rejections);
   testSettingsStore(() => open().settings);
   testDrainStore(() => open().drains);
   testNamedRouteStore(() => open().namedRoutes);

@@ -21,6 +21,7 @@ import { testUsageStore } from "./contracts/money/usage-store.ts";
 import { testNamedRouteStore } from "./contracts/named-route-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
+import { testRejectionStore } from "./contracts/rejection-store.ts";
 import { testRetention } from "./contracts/retention.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
@@ -33,6 +34,7 @@ describe("SQLite", () => {
   testKeyStore(() => createSqliteStores(connect()).keys);
   testProviderKeyStore(() => createSqliteStores(connect()).providerKeys);
   testPromptLogStore(() => createSqliteStores(connect()).promptLog);
+  testRejectionStore(() => createSqliteStores(connect()).rejections);
   testSettingsStore(() => createSqliteStores(connect()).settings);
   testDrainStore(() => createSqliteStores(connect()).drains);
   testNamedRouteStore(() => createSqliteStores(connect()).namedRoutes);

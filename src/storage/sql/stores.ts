@@ -8,6 +8,7 @@ import { SqlKeyStore } from "./key-store.ts";
 import { SqlNamedRouteStore } from "./named-route-store.ts";
 import { SqlPromptLogStore } from "./prompt-log-store.ts";
 import { SqlProviderKeyStore } from "./provider-key-store.ts";
+import { SqlRejectionStore } from "./rejection-store.ts";
 import { SqlSettingsStore } from "./settings-store.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { SqlStoredResponseStore } from "./stored-response-store.ts";
@@ -27,6 +28,7 @@ export function createSqlStores(database: SqlDatabase) {
     namedRoutes: new SqlNamedRouteStore(database),
     promptLog: new SqlPromptLogStore(database),
     providerKeys: new SqlProviderKeyStore(database),
+    rejections: new SqlRejectionStore(database),
     settings: new SqlSettingsStore(database),
     tiers: new SqlTierStore(database),
   };

@@ -16,6 +16,7 @@ import { testKeyStore } from "../contracts/key-store.ts";
 import { testNamedRouteStore } from "../contracts/named-route-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
+import { testRejectionStore } from "../contracts/rejection-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
@@ -28,6 +29,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testKeyStore(() => openSqlStores(connect()).keys);
   testProviderKeyStore(() => openSqlStores(connect()).providerKeys);
   testPromptLogStore(() => openSqlStores(connect()).promptLog);
+  testRejectionStore(() => openSqlStores(connect()).rejections);
   testSettingsStore(() => openSqlStores(connect()).settings);
   testDrainStore(() => openSqlStores(connect()).drains);
   testNamedRouteStore(() => openSqlStores(connect()).namedRoutes);
