@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CLIENT_FAMILIES } from "../../core/usage/clients/client-family.ts";
+import { REJECTED } from "../../core/usage/rejections/rejection.ts";
 
 const text = z.string().nullable();
 
@@ -24,7 +25,7 @@ export const RejectionView = z
     method: text,
     path: text,
     requested_model: text.describe("The model as the client sent it."),
-    outcome: z.literal("rejected"),
+    outcome: z.literal(REJECTED),
     status: z.int(),
     error_type: z.string(),
     message: text.describe("What the client was told. `null` under zero data retention."),

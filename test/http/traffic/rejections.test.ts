@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openEventStream } from "../../support/clients/read-event-stream.ts";
+import { eventually } from "../../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { type AccountTools, callAdmin, createAccountTools } from "../../support/gateway/management.ts";
+import { createTestClock } from "../../support/test-clock.ts";
 
 const MESSAGES = [{ role: "user", content: "the parrot keeps the harbour key" }];
 const CHAT = { model: "sandbox/echo", messages: MESSAGES };
@@ -154,7 +157,25 @@ describe("a rejected request", () => {
     await (await postChat(gateway, CHAT, bearer(limited))).text();
     const { status, found } = await reject(CHAT, bearer(limited));
     expect(status).toBe(429);
-    expect(found).toMatchObject({ limit_source: "key", limit_kind: "requests", limit: 1 });
+    expect(found).toMatchObject({ limit_source: "key", limit_kind: "requests_per_minute", limit: 1 });
+  });
+
+  test("that demands zero data retention has no text of the request, its client's header or the message", async () => {
+    const strict = await create.key(
+      await create.user("Strict", { overdraft: null, policy: { zero_retention: true } }),
+    );
+    const rejected = [
+      await reject({ ...CHAT, temperature: "hot" }, { ...bearer(strict), "user-agent": "secret-tool/1" }),
+      await reject({ ...CHAT, temperature: "hot", provider: { zdr: true } }, bearer(key)),
+      await reject({ ...CHAT, model: "no/model", provider: { zdr: true } }, bearer(key)),
+    ];
+    for (const { found } of rejected)
+      expect(found).toMatchObject({
+        status: 400,
+        ...{ message: null, field: null, requested_model: null, path: null, user_agent: null },
+      });
+    expect(rejected[0]?.found["error_type"]).toBe("invalid_request");
+    expect(JSON.stringify(gateway.log)).not.toContain("secret-tool");
   });
 
   test("leaves a log line with the same fields", async () => {
@@ -175,4 +196,162 @@ describe("a rejected request", () => {
       account_id: accountId,
     });
   });
+});
+
+describe("GET /api/admin/rejections", () => {
+  const list = async (query = "", secret = gateway.adminKey) =>
+    callAdmin(gateway, secret, "GET", `/rejections${query}`);
+
+  test("lists rejected requests newest first, in pages and by filters", async () => {
+    const { id } = await reject(
+      { ...CHAT, temperature: "hot" },
+      { ...bearer(key), "user-agent": "codex_exec/1.2" },
+    );
+    const first = await list("?limit=1");
+    expect(first.rows.map((row) => row.id)).toEqual([id]);
+    const next = await list(`?limit=1&after=${first.body["next"]}`);
+    expect(String(next.rows[0]?.id) < id).toBe(true);
+    const own = await list(`?account_id=${accountId}&status=400&client=codex&error_type=invalid_request`);
+    expect(own.rows.map((row) => row.id)).toEqual([id]);
+    expect((await list("?client=codex&status=401")).rows).toEqual([]);
+    expect((await list("?error_type=no_code")).status).toBe(400);
+  });
+
+  test("shows the owner of an account only what its own keys sent", async () => {
+    const strange = await create.key(await create.user("Stranger"), { kind: "management" });
+    const { id } = await reject({ ...CHAT, temperature: "hot" }, bearer(key));
+    const mine = (await list("?limit=100", managing)).rows;
+    expect(mine.map((row) => row.id)).toContain(id);
+    expect(new Set(mine.map(({ account_id }) => account_id))).toEqual(new Set([accountId]));
+    expect((await list("", strange)).rows).toEqual([]);
+    expect((await list(`?account_id=${accountId}`, strange)).status).toBe(404);
+    expect((await callAdmin(gateway, strange, "GET", `/rejections/${id}`)).status).toBe(404);
+    expect((await callAdmin(gateway, strange, "GET", `/generations/${id}`)).body).toMatchObject({
+      error: { message: "There is no generation with that id." },
+    });
+  });
+
+  test("shows a member of an organization only the requests of its own keys", async () => {
+    const [owner, member] = [await create.user("Owner"), await create.user("Member")];
+    const organization = await create.organization(owner);
+    await create.member(organization, member, "member");
+    const keyOf = (user_id: string, more = {}) => create.key(organization, { user_id, ...more });
+    const theirs = await reject({ ...CHAT, temperature: "hot" }, bearer(await keyOf(owner)));
+    const own = await reject({ ...CHAT, temperature: "hot" }, bearer(await keyOf(member)));
+    const reading = await keyOf(member, { kind: "management" });
+    expect((await list("", reading)).rows.map(({ id }) => id)).toEqual([own.id]);
+    expect((await callAdmin(gateway, reading, "GET", `/rejections/${theirs.id}`)).status).toBe(404);
+  });
+
+  test("the lookup of a generation by the id of a rejected request says that it was rejected, and where to read why", async () => {
+    const { id } = await reject({ ...CHAT, temperature: "hot" }, bearer(key));
+    const found = await callAdmin(gateway, managing, "GET", `/generations/${id}`);
+    expect(found.status).toBe(404);
+    expect(found.body).toMatchObject({ error: { metadata: { rejection: id } } });
+    expect(JSON.stringify(found.body)).toContain(`rejected with 400 invalid_request`);
+  });
+
+  test("the live feed has rejected requests as events, also alone", async () => {
+    const open = async (query: string) => {
+      const stream = await openEventStream(
+        `${gateway.url}/api/admin/generations/stream${query}`,
+        bearer(gateway.adminKey),
+      );
+      return {
+        stream,
+        idsOf: (name: string) =>
+          stream.events
+            .filter(({ event }) => event === name)
+            .flatMap(({ data }) => (data as { data: { id: string }[] }).data.map(({ id }) => id)),
+      };
+    };
+    const [all, only, completed] = [
+      await open(""),
+      await open("?outcome=rejected"),
+      await open("?outcome=completed"),
+    ];
+    const { id } = await reject({ ...CHAT, temperature: "hot" }, bearer(key));
+    await (await postChat(gateway, CHAT, bearer(key))).text();
+    await eventually(
+      "the events of both requests",
+      () => all.idsOf("rejections").includes(id) && completed.idsOf("generations").length > 0,
+    );
+    expect(only.idsOf("rejections")).toContain(id);
+    expect(only.idsOf("generations")).toEqual([]);
+    expect(completed.idsOf("rejections")).toEqual([]);
+    for (const { stream } of [all, only, completed]) stream.close();
+  });
+});
+
+describe("many rejected requests", () => {
+  test("of one key get twenty rows in a minute, and one row with the number of all others", async () => {
+    const clock = createTestClock();
+    const flooded = await startTestGateway({ clock });
+    const flood = createAccountTools(flooded);
+    const account = await flood.user("Ada", { overdraft: null });
+    const headers = bearer(await flood.key(account));
+    const send = (body: object) => postChat(flooded, { ...CHAT, ...body }, headers);
+    for (let count = 0; count < 25; count++) await (await send({ temperature: "hot" })).text();
+    for (let count = 0; count < 5; count++) await (await send({ top_p: "hot" })).text();
+    clock.advance(60_000);
+    const { rows } = await callAdmin(flooded, flooded.adminKey, "GET", "/rejections?limit=100");
+    expect(rows.map(({ count, field }) => [count, field])).toEqual([
+      [10, null],
+      ...Array.from({ length: 20 }, () => [1, "temperature"]),
+    ]);
+    expect(rows[0]).toMatchObject({ account_id: account, status: 400, api: "chat.completions" });
+    await flooded.stop();
+  });
+
+  test("of callers without a key, each with another key and from one address, get ten rows and a sum", async () => {
+    const clock = createTestClock();
+    const flooded = await startTestGateway({ clock });
+    for (let count = 0; count < 200; count++)
+      await (await postChat(flooded, CHAT, bearer(`sk-made-up-${count}`))).text();
+    clock.advance(60_000);
+    const { rows } = await callAdmin(flooded, flooded.adminKey, "GET", "/rejections?limit=100");
+    expect(rows.map(({ count }) => count)).toEqual([190, ...Array.from({ length: 10 }, () => 1)]);
+    expect(rows[0]).toMatchObject({ key_fingerprint: null, error_type: "authentication" });
+    await flooded.stop();
+  });
+
+  test("are not recorded if storage.rejected_days is 0", async () => {
+    const silent = await startTestGateway({ yaml: "storage:\n  rejected_days: 0\n" });
+    const response = await postChat(silent, { ...CHAT, temperature: "hot" });
+    expect(response.status).toBe(400);
+    expect((await callAdmin(silent, silent.adminKey, "GET", "/rejections")).rows).toEqual([]);
+    await silent.stop();
+  });
+
+  test("are written before the gateway ends, and deleted after storage.rejected_days", async () => {
+    const clock = createTestClock();
+    const yaml = "storage:\n  rejected_days: 2\n";
+    const first = await startTestGateway({ clock, yaml });
+    for (let count = 0; count < 22; count++)
+      await (await postChat(first, { ...CHAT, temperature: "hot" })).text();
+    await first.stop({ keepData: true });
+    const second = await startTestGateway({ clock, yaml, dataDir: first.dataDir, key: first.key });
+    const counts = async () =>
+      (await callAdmin(second, second.adminKey, "GET", "/rejections?limit=100")).rows.map(
+        ({ count }) => count,
+      );
+    expect(await counts()).toEqual([2, ...Array.from({ length: 20 }, () => 1)]);
+    clock.leap(2 * 86_400_000);
+    await eventually("the sweep has run", async () => {
+      clock.leap(3_600_000);
+      return (await counts()).length === 0 || clock.now() > 1_700_000_000_000 + 5 * 86_400_000;
+    });
+    expect(await counts()).toEqual([]);
+    await second.stop();
+  });
+});
+
+test("gateway_refused_total counts rejected requests by code, those at unknown paths too", async () => {
+  const read = async () => {
+    const text = await (await fetch(`${gateway.url}/metrics`, { headers: bearer(gateway.adminKey) })).text();
+    return Number(/gateway_refused_total\{rule="not_found"\} (\d+)/.exec(text)?.[1] ?? 0);
+  };
+  const before = await read();
+  await fetch(`${gateway.url}/v1/v1/chat/completions`, { method: "POST", headers: bearer(key) });
+  expect(await read()).toBe(before + 1);
 });

@@ -1,6 +1,6 @@
 import type { Names } from "../../accounts/stores/find-names.ts";
 import { adviseOn } from "./advise.ts";
-import type { Rejection } from "./rejection.ts";
+import { REJECTED, type Rejection } from "./rejection.ts";
 
 /** Makes the view of a rejected request, with who sent it and what to do. */
 export function presentRejection(rejection: Rejection, names: Names): Record<string, unknown> {
@@ -19,7 +19,7 @@ export function presentRejection(rejection: Rejection, names: Names): Record<str
     method: rejection.method,
     path: rejection.path,
     requested_model: rejection.model,
-    outcome: "rejected",
+    outcome: REJECTED,
     status: rejection.status,
     error_type: rejection.code,
     message: rejection.message,

@@ -4,7 +4,7 @@ import { addToSum, type Rejection } from "./rejection.ts";
  * The number of rows that each process writes in a minute: of one client address without a known key, one key, one account, all callers
  * with a known key, and all others. Requests over a bound are summed.
  */
-export const ROWS_A_MINUTE = { address: 10, key: 10, account: 30, known: 300, unknown: 30 } as const;
+export const ROWS_A_MINUTE = { address: 10, key: 20, account: 40, known: 300, unknown: 30 } as const;
 
 /** The number of sums in a minute. Further ones are joined with all of the same code. */
 export const SUMS_A_MINUTE = { known: 60, unknown: 20 } as const;

@@ -51,6 +51,9 @@ export interface Rejection extends RejectionReason, RejectedCaller {
   readonly count: number;
 }
 
+/** How lists name the outcome of a rejected request, beside the outcomes of generations. */
+export const REJECTED = "rejected";
+
 /** The maximum lengths of texts that a caller chooses. Characters. */
 export const REJECTION_CHARS = { message: 500, path: 200, model: 200, field: 120, userAgent: 160 } as const;
 

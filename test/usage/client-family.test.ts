@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CLIENT_FAMILIES, parseClient } from "../../../src/core/usage/clients/client-family";
+import { CLIENT_FAMILIES, parseClient } from "../../src/core/usage/clients/client-family";
 
 /** Headers as clients send them, with what they are. */
 const SENT: readonly (readonly [string, string, string | null])[] = [
