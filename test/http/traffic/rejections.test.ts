@@ -214,7 +214,7 @@ describe("GET /api/admin/rejections", () => {
     const own = await list(`?account_id=${accountId}&status=400&client=codex&error_type=invalid_request`);
     expect(own.rows.map((row) => row.id)).toEqual([id]);
     expect((await list("?client=codex&status=401")).rows).toEqual([]);
-    expect((await list("?error_type=no_code")).status).toBe(400);
+    expect((await list("?client=no-family")).status).toBe(400);
   });
 
   test("shows the owner of an account only what its own keys sent", async () => {
