@@ -142,7 +142,7 @@ function Who({ rejection }: { rejection: Rejection }) {
         )}
         {address_hash === null ? null : (
           <Fact name={words.address}>
-            <Id id={address_hash} />
+            <code class="faint">{address_hash}</code>
           </Fact>
         )}
       </dl>

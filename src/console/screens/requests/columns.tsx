@@ -41,9 +41,10 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
     title: names.outcome,
     width: 116,
     hint: ({ status, error_type }) => (error_type === null ? undefined : `${status ?? ""} ${error_type}`),
-    cell: ({ outcome, count = 1 }) => (
+    cell: ({ outcome, status, count = 1 }) => (
       <>
         <OutcomeText outcome={outcome} />
+        {outcome === "rejected" ? <span class="warn"> {status}</span> : null}
         {count > 1 ? <span class="attempts">×{count}</span> : null}
       </>
     ),
