@@ -102,18 +102,19 @@ function describeCaller(request: Request, context: RequestContext): RejectedCall
   const { inferencePrincipal, deps } = context;
   const { keyCache, addressSalt } = deps.callers;
   const { addressHash } = identifyByAddress(request, context);
-  const nobody = { accountId: null, userId: null, keyId: null, keyFingerprint: null, addressHash };
+  const unknown = { accountId: null, userId: null, keyId: null, keyFingerprint: null, addressHash };
   const secret = findSecret(request.headers);
-  if (secret === null) return nobody;
+  if (secret === null) return unknown;
   if (inferencePrincipal?.kind === "key") {
     const { account, key } = inferencePrincipal;
-    return { ...nobody, accountId: account.id, userId: key.userId, keyId: key.id };
+    return { ...unknown, accountId: account.id, userId: key.userId, keyId: key.id };
   }
   const hash = hashSecret(secret);
-  if (hash === keyCache.adminHash) return { ...nobody, keyId: ADMIN_KEY_ID };
+  if (hash === keyCache.adminHash) return { ...unknown, keyId: ADMIN_KEY_ID };
   const known = keyCache.peekKey(secret);
-  if (known !== null) return { ...nobody, accountId: known.accountId, userId: known.userId, keyId: known.id };
-  return { ...nobody, keyFingerprint: fingerprintOf(hash, addressSalt) };
+  if (known !== null)
+    return { ...unknown, accountId: known.accountId, userId: known.userId, keyId: known.id };
+  return { ...unknown, keyFingerprint: fingerprintOf(hash, addressSalt) };
 }
 
 const FINGERPRINT_CHARS = 16;

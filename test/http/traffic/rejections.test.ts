@@ -217,7 +217,7 @@ describe("GET /api/admin/rejections", () => {
     expect((await list("?client=no-family")).status).toBe(400);
   });
 
-  test("shows the owner of an account only what its own keys sent", async () => {
+  test("shows the owner of an account only the requests of its keys", async () => {
     const strange = await create.key(await create.user("Stranger"), { kind: "management" });
     const { id } = await reject({ ...CHAT, temperature: "hot" }, bearer(key));
     const mine = (await list("?limit=100", managing)).rows;
@@ -231,7 +231,7 @@ describe("GET /api/admin/rejections", () => {
     });
   });
 
-  test("shows a member of an organization only the requests of its own keys", async () => {
+  test("shows a member of an organization only the requests of keys that are its own", async () => {
     const [owner, member] = [await create.user("Owner"), await create.user("Member")];
     const organization = await create.organization(owner);
     await create.member(organization, member, "member");

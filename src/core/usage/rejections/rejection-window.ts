@@ -11,7 +11,7 @@ export const SUMS_A_MINUTE = { known: 60, unknown: 20 } as const;
 
 type Bound = keyof typeof ROWS_A_MINUTE;
 
-/** The rejections of one minute: counts those that get rows of their own, and sums the others. Bounded, whoever sends how many. */
+/** The rejections of one minute: counts those that get rows of their own, and sums the others. Bounded, however many there are. */
 export class RejectionWindow {
   /** The rows by caller. It has an entry only for callers with a row, so the bounds on rows bound it. */
   private readonly rows = new Map<string, number>();
