@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { fail } from "../../../src/base/failures/errors.ts";
 import { openEventStream } from "../../support/clients/read-event-stream.ts";
 import { eventually } from "../../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
@@ -158,6 +159,16 @@ describe("a rejected request", () => {
     const { status, found } = await reject(CHAT, bearer(limited));
     expect(status).toBe(429);
     expect(found).toMatchObject({ limit_source: "key", limit_kind: "requests_per_minute", limit: 1 });
+  });
+
+  test("that the gateway could not admit is a 503 that leads to the health of providers and gateway", async () => {
+    const overloaded = await startTestGateway({
+      extensions: [{ name: "overload", attach: () => fail("unavailable", "There is no memory left.") }],
+    });
+    const { status, found } = await reject(CHAT, {}, overloaded);
+    expect([status, found["error_type"], found["requested_model"]]).toEqual([503, "unavailable", CHAT.model]);
+    expect(found["advice"]).toContain("health");
+    await overloaded.stop();
   });
 
   test("that demands zero data retention has no text of the request, its client's header or the message", async () => {
