@@ -33,6 +33,7 @@ import { testUsageStore } from "./contracts/money/usage-store.ts";
 import { testNamedRouteStore } from "./contracts/named-route-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
+import { testRejectionStore } from "./contracts/rejection-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
 
@@ -62,6 +63,7 @@ describe("SQLite behind threads", () => {
   testKeyStore(() => open().keys);
   testProviderKeyStore(() => open().providerKeys);
   testPromptLogStore(() => open().promptLog);
+  testRejectionStore(() => open().rejections);
   testSettingsStore(() => open().settings);
   testConfigStore(() => open().config);
   testDrainStore(() => open().drains);

@@ -24,6 +24,7 @@ import { testNamedRouteStore } from "./contracts/named-route-store.ts";
 import { testOidcTrialStore } from "./contracts/oidc-trial-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
+import { testRejectionStore } from "./contracts/rejection-store.ts";
 import { testRetention } from "./contracts/retention.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
@@ -35,6 +36,7 @@ describe("SQLite", () => {
   testKeyStore(() => createSqliteStores(connect()).keys);
   testProviderKeyStore(() => createSqliteStores(connect()).providerKeys);
   testPromptLogStore(() => createSqliteStores(connect()).promptLog);
+  testRejectionStore(() => createSqliteStores(connect()).rejections);
   testSettingsStore(() => createSqliteStores(connect()).settings);
   testConfigStore(() => createSqliteStores(connect()).config);
   testDrainStore(() => createSqliteStores(connect()).drains);

@@ -432,6 +432,9 @@ export const configSchema = z.strictObject({
     hourly_usage_days: integer(1, 366, 14).describe(
       "Days for which usage is kept by hour, in addition to the current day. Older usage is kept by day, forever.",
     ),
+    rejected_days: integer(0, 366, 7).describe(
+      "Days for which rejected requests are kept, in addition to the current day: requests that were answered with an error before a provider was chosen. They are for diagnosis and never charged. 0: none are recorded.",
+    ),
     max_staleness_ms: milliseconds(
       3_600_000,
       "While the database is unavailable, keys, accounts and policies that were used before remain valid for this long. After that, requests with a key are answered with 503.",

@@ -1,4 +1,6 @@
 import type { Timer } from "../../base/time/clock.ts";
+import { DAY_MS } from "../../base/time/time.ts";
+import { sweepRejections } from "../../core/usage/rejections/sweep-rejections.ts";
 import { prepareModelLists } from "../../http/routes/models/models.ts";
 import { scheduleRefresh } from "../catalog/schedule-refresh.ts";
 import type { Config } from "../config/config-schema.ts";
@@ -185,9 +187,9 @@ function followProviders({ healthHistory }: Parts, { clock, log }: Platform): Po
   });
 }
 
-/** Deletes generations beyond the retention policy, and merges sums of hours. */
+/** Deletes generations and rejected requests beyond their retention, and merges sums of hours. */
 function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platform): readonly Timer[] {
-  const { retention, rollUp, leases } = stores;
+  const { retention, rejections, rollUp, leases } = stores;
   const sweepAfter = (readDays: (config: Config) => number | null, sweep: Omit<DaySweep, "days">) =>
     restartOnChange(config, readDays, (days) =>
       scheduleSweep({ ...sweep, days }, { leases, clock, log, owner: gatewayId }),
@@ -202,6 +204,13 @@ function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platfor
       name: "usage roll-up",
       step: (firstKept) => rollUp.rollUpHours(firstKept),
       failureEvent: "usage by hour beyond storage.hourly_usage_days could not be merged; it is merged later",
+    }),
+    // If none are recorded, not even those of today are kept.
+    sweepAfter(({ storage }) => (storage.rejected_days === 0 ? -1 : storage.rejected_days), {
+      name: "rejected requests",
+      step: (firstKept) => sweepRejections(rejections, firstKept * DAY_MS),
+      failureEvent:
+        "rejected requests beyond storage.rejected_days could not be deleted; they are deleted later",
     }),
   ];
 }

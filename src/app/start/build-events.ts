@@ -195,6 +195,7 @@ export function joinObservers(
   if (second === null) return first;
   return {
     onAnswered: (api, addedMs) => first?.onAnswered(api, addedMs),
+    onRefused: (failure) => first?.onRefused(failure),
     onRejected(request, failure, durationMs) {
       first?.onRejected(request, failure, durationMs);
       second.onRejected(request, failure, durationMs);

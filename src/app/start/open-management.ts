@@ -101,6 +101,10 @@ export async function openManagement(
         find: (id) => findPromptLogEntry({ store: stores.promptLog, vault, clock }, id),
         has: (id) => stores.promptLog.hasEntry(id, clock.now()),
       },
+      rejections: {
+        find: (id) => stores.rejections.findRejection(id),
+        list: (query) => stores.rejections.listRejections(query),
+      },
     },
     generation: {
       ...{ clock, gatewayId },

@@ -41,6 +41,7 @@ import { createRetryBudget } from "../../core/routing/health/retry-budget.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { Journal } from "../../core/usage/journal/journal.ts";
 import type { Recorder } from "../../core/usage/journal/recorder.ts";
+import { RejectionLog } from "../../core/usage/rejections/rejection-log.ts";
 import type { TimesRecorder } from "../../core/usage/reports/times-recorder.ts";
 import { createRequestEncoder } from "../../encoder/request-encoder.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
@@ -252,6 +253,11 @@ async function buildParts({
     },
   });
   const { promptLog, repeatable, shadow } = features;
+  const rejections = new RejectionLog({
+    ...platform,
+    store: stores.rejections,
+    isEnabled: () => live.current().storage.rejected_days > 0,
+  });
   const fixed: FixedHttpDeps = {
     ...buildServer(base, { ...money, common, reloader }),
     callers: {
@@ -265,7 +271,12 @@ async function buildParts({
       reloadConfig: (options) =>
         (platform.reloadAll?.(options) ?? reloader.reload(options)).catch(rejectReload),
     },
-    reports: { ...managed.reports, promptLog, generationFeed: createGenerationFeed(stores, platform) },
+    reports: {
+      ...managed.reports,
+      promptLog,
+      rejections,
+      generationFeed: createGenerationFeed(stores, platform),
+    },
     features: { repeatable, shadow },
   };
   const current = followConfig(base, { fixed, generation, telemetry, events, vault: secrets.vault });

@@ -27,6 +27,7 @@ import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal/journal.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
+import type { RejectionStore } from "../../core/usage/rejections/rejection-store.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
 import type { StartStoreThread } from "../../storage/sqlite/threads/store-thread.ts";
 
@@ -50,6 +51,7 @@ export interface Stores extends KeyStores {
   readonly oidcTrials: OidcTrialStore;
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
+  readonly rejections: RejectionStore;
   readonly settings: SettingsStore;
   readonly drains: DrainStore;
   readonly healthHistory: HealthHistoryStore;

@@ -52,6 +52,7 @@ export type TableName =
   | "audit_log"
   | "stored_responses"
   | "prompt_log"
+  | "rejections"
   | "generations"
   | "charges"
   | "credits"
@@ -178,6 +179,12 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     },
     LARGE_ROWS,
   ),
+  table("rejections", ["id"], {
+    ...text("id", "api", "method", "path", "account_id", "user_id", "key_id", "key_fingerprint"),
+    ...text("address_hash", "model", "code", "message", "field", "limit_source", "limit_kind", "budget_id"),
+    ...text("client", "client_version", "user_agent"),
+    ...integer("at", "status", "limit_value", "count"),
+  }),
   table("generations", ["id"], text("id", "record")),
   table("charges", ["id"], { ...text("id", "account_id"), ...integer("place", "amount", "created_at") }),
   table("credits", ["place"], {

@@ -95,7 +95,7 @@ export const METRICS = {
   refused: declare({
     name: "gateway_refused_total",
     kind: "counter",
-    help: "Inference requests that the gateway itself rejected, by error code: before a provider was chosen, or because of a guardrail on the answer",
+    help: "Requests that the gateway itself rejected, by error code: before a provider was chosen, because of a guardrail on the answer, token counts, and at paths that no client API has. gateway requests list --rejected lists them",
     labels: ["rule"],
   }),
   guardrailMatches: declare({

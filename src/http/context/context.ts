@@ -37,8 +37,10 @@ import type { RequestTrace, Tracer } from "../../core/telemetry/request-trace.ts
 import type { GenerationFeed } from "../../core/usage/generations/generation-feed.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal/journal.ts";
+import type { RejectionLog } from "../../core/usage/rejections/rejection-log.ts";
 import type { TimesRecorder } from "../../core/usage/reports/times-recorder.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 import type { ConsoleDeps } from "./console-deps.ts";
 import type { DocumentSource } from "./document-source.ts";
 import type { MetricsDeps } from "./metrics-deps.ts";
@@ -112,6 +114,8 @@ interface ReportDeps {
   readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
+  /** The requests that were rejected before they became generations. */
+  readonly rejections: RejectionLog;
 }
 
 /** Features of generations that endpoints and the shutdown use. */
@@ -194,6 +198,15 @@ export interface Shutdown {
   answered: number;
 }
 
+/** What a request asks of a client API. */
+export interface AskedRequest {
+  readonly api: ClientApi;
+  /** The model as the client sent it; null if it is not known. */
+  readonly model: string | null;
+  /** Whether the request itself demands zero data retention. */
+  readonly zeroRetention: boolean;
+}
+
 /** The state of a request in the HTTP layer. */
 export interface RequestContext {
   readonly deps: HttpDeps;
@@ -218,6 +231,8 @@ export interface RequestContext {
   readonly logFields: Record<string, unknown>;
   /** The principal whose rate limits inference responses report; null until it is authorized. */
   inferencePrincipal: InferencePrincipal | null;
+  /** What a rejected request asked of a client API, as far as it was read. Null until it is rejected, and for other endpoints. */
+  asked: AskedRequest | null;
   /** The console session that the request belongs to; null until it is identified, and for a request without one. */
   session: ConsoleSession | null;
   /** Renders the errors of this request. The handler of a client API sets its own. */

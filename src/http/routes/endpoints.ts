@@ -76,6 +76,7 @@ import { deleteTier, getTier, listTiers, putTier } from "./routing/admin-tiers.t
 import { getGenerationDetails } from "./traffic/admin-generation.ts";
 import { listGenerations } from "./traffic/admin-generations.ts";
 import { getPromptLogEntry } from "./traffic/admin-prompt-log.ts";
+import { getRejection, listRejections } from "./traffic/admin-rejections.ts";
 import { getUsage } from "./traffic/admin-usage.ts";
 import { getGenerationHistogram } from "./traffic/generation-histogram.ts";
 import { streamGenerations } from "./traffic/generation-stream.ts";
@@ -101,6 +102,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listGenerations,
   getGenerationHistogram,
   streamGenerations,
+  listRejections,
+  getRejection,
   getGenerationDetails,
   getPromptLogEntry,
   postBudget,

@@ -12,6 +12,7 @@ import { SqlNamedRouteStore } from "./named-route-store.ts";
 import { SqlOidcTrialStore } from "./oidc-trial-store.ts";
 import { SqlPromptLogStore } from "./prompt-log-store.ts";
 import { SqlProviderKeyStore } from "./provider-key-store.ts";
+import { SqlRejectionStore } from "./rejection-store.ts";
 import { SqlSettingsStore } from "./settings-store.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { SqlStoredResponseStore } from "./stored-response-store.ts";
@@ -33,6 +34,7 @@ export function createSqlStores(database: SqlDatabase) {
     oidcTrials: new SqlOidcTrialStore(database),
     promptLog: new SqlPromptLogStore(database),
     providerKeys: new SqlProviderKeyStore(database),
+    rejections: new SqlRejectionStore(database),
     settings: new SqlSettingsStore(database),
     formerTiers: new SqlFormerTierStore(database),
   };

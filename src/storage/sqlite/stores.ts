@@ -18,6 +18,7 @@ import type { SettingsStore } from "../../core/settings/settings-store.ts";
 import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
+import type { RejectionStore } from "../../core/usage/rejections/rejection-store.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
 import { createSqlStores } from "../sql/stores.ts";
 import { SqliteBudgetStore } from "./budget-store.ts";
@@ -46,6 +47,7 @@ export interface SqliteStores {
   readonly oidcTrials: OidcTrialStore;
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
+  readonly rejections: RejectionStore;
   readonly retention: UsageRetention;
   readonly rollUp: UsageRollUp;
   readonly settings: SettingsStore;

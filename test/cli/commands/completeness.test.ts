@@ -18,6 +18,7 @@ import type { UsageRecord } from "../../../src/core/usage/records/records.ts";
 import { ENDPOINTS } from "../../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../../catalog/seed-catalog.ts";
 import { sourceModel } from "../../catalog/source-fixture.ts";
+import { rejectionAt, requestIdAt } from "../../storage/contracts/rejection-store.ts";
 import { databaseVariables } from "../../support/databases/test-databases.ts";
 import { openTestStores } from "../../support/databases/test-stores.ts";
 import { expectPromisedOutput } from "../../support/gateway/promised-output.ts";
@@ -31,6 +32,8 @@ interface Scene {
   readonly budget: string;
   readonly generation: string;
   readonly session: string;
+  /** The id of a rejected request. */
+  readonly rejected: string;
   /** A file with a tier. */
   readonly tierFile: string;
   /** A file with the definition of a named route. */
@@ -96,6 +99,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   // Runs until it is interrupted. Tested in requests-tail.test.ts.
   "GET /api/admin/generations/stream": [],
   "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
+  "GET /api/admin/rejections": [() => ["requests", "list", "--rejected"]],
+  "GET /api/admin/rejections/:id": [({ rejected }) => ["requests", "show", rejected]],
   "GET /api/admin/audit": [() => ["audit", "list"]],
   "GET /api/admin/audit/verify": [() => ["audit", "verify"]],
   "POST /api/admin/accounts/:id/credits": [
@@ -241,6 +246,7 @@ beforeAll(async () => {
     providerKey: "pkey_1",
     generation: "gen_1",
     session: "sess_1",
+    rejected: requestIdAt(1),
     budget: "budget_1",
     tierFile: join(dataDir, "tier.yaml"),
     routeFile: join(dataDir, "route.yaml"),
@@ -299,6 +305,7 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     sample: { ...failure, at: now, model: "acme/model", message: "broken", generationId: "gen_1" },
     ...{ failedAttempts: 1, savedRequests: 0, failedRequests: 1 },
   });
+  await stores.rejections.addRejections([rejectionAt(1, { accountId, userId: accountId, keyId })]);
   await stores.budgets.insertBudget({
     ...{ id: "budget_1", accountId, name: "All", subject: "account", subjectId: null, endUser: null },
     ...{ limit: 1_000, period: "month", days: null, action: "block", warnAt: 800, setBy: "operator" },
@@ -401,6 +408,8 @@ const WITHOUT_COMMAND = [
   "GET /api/admin/generations/stream",
   // Signed by the payment system, or asked by a key about itself.
   ...["POST /api/payments/webhook", "GET /key", "GET /credits", "GET /activity"],
+  // `requests list --rejected` and `requests show` ask them besides those of generations.
+  ...["GET /api/admin/rejections", "GET /api/admin/rejections/:id"],
   // `config sources` reads the same from the configuration; commands find provider keys by their names.
   ...["GET /api/admin/settings", "GET /api/admin/provider-keys"],
 ];
@@ -537,6 +546,7 @@ const PLACEHOLDERS: Scene = {
   providerKey: "<key>",
   generation: "<generation>",
   session: "<session>",
+  rejected: "<request>",
   budget: "<budget>",
   tierFile: "<file>",
   routeFile: "<file>",

@@ -74,6 +74,7 @@ beforeAll(async () => {
   const generation = (await (
     await postChat(gateway, asked, { authorization: `Bearer ${logged}` })
   ).json()) as { readonly id: string };
+  const rejected = await postChat(gateway, { ...asked, temperature: "hot" });
   const recording = join(makeTempFolder("recording-"), "speech.wav");
   await Bun.write(recording, "RIFF");
   variables = {
@@ -93,6 +94,7 @@ beforeAll(async () => {
       models: ["openai/gpt-4o-mini"],
     }),
     GENERATION_ID: generation.id,
+    REJECTION_ID: rejected.headers.get("x-request-id") ?? "",
     CONSOLE_SESSION: (await signIn(gateway, { key: gateway.adminKey })).cookie.split("=")[1] ?? "",
     OIDC_ISSUER: oidc.issuer,
     OIDC_CLIENT_SECRET: "secret",

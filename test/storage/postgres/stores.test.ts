@@ -19,6 +19,7 @@ import { testNamedRouteStore } from "../contracts/named-route-store.ts";
 import { testOidcTrialStore } from "../contracts/oidc-trial-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
+import { testRejectionStore } from "../contracts/rejection-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
@@ -30,6 +31,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testKeyStore(() => openSqlStores(connect()).keys);
   testProviderKeyStore(() => openSqlStores(connect()).providerKeys);
   testPromptLogStore(() => openSqlStores(connect()).promptLog);
+  testRejectionStore(() => openSqlStores(connect()).rejections);
   testSettingsStore(() => openSqlStores(connect()).settings);
   testConfigStore(() => openSqlStores(connect()).config);
   testDrainStore(() => openSqlStores(connect()).drains);

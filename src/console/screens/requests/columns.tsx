@@ -1,4 +1,4 @@
-import type { GenerationLine } from "../../api/schema.ts";
+import type { RequestRow } from "../../api/request-row.ts";
 import type { Column } from "../../parts/lists/table.tsx";
 import { OutcomeText } from "../../parts/values/badge.tsx";
 import {
@@ -25,7 +25,7 @@ function printName(id: string | null, name: string | null, none: string) {
 }
 
 /** The columns of the request list in their order. Most cells are texts: each element more costs time when many rows arrive. */
-export const COLUMNS: readonly Column<GenerationLine>[] = [
+export const COLUMNS: readonly Column<RequestRow>[] = [
   {
     id: "time",
     title: names.time,
@@ -41,7 +41,13 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
     title: names.outcome,
     width: 116,
     hint: ({ status, error_type }) => (error_type === null ? undefined : `${status ?? ""} ${error_type}`),
-    cell: ({ outcome }) => <OutcomeText outcome={outcome} />,
+    cell: ({ outcome, status, count = 1 }) => (
+      <>
+        <OutcomeText outcome={outcome} />
+        {outcome === "rejected" ? <span class="warn"> {status}</span> : null}
+        {count > 1 ? <span class="attempts">×{count}</span> : null}
+      </>
+    ),
   },
   {
     id: "model",

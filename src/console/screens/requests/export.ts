@@ -1,5 +1,5 @@
-import { call } from "../../api/client.ts";
-import type { GenerationLine } from "../../api/schema.ts";
+import { loadRequests } from "../../api/load-requests.ts";
+import type { RequestPage, RequestRow } from "../../api/request-row.ts";
 import { saveFile } from "../../parts/values/save-file.ts";
 import { printCsv } from "../../state/csv.ts";
 import { type Filters, toApiQuery } from "../../state/filters.ts";
@@ -37,7 +37,7 @@ const FIELDS = [
   "tokens_completion",
   "total_cost",
   "is_byok",
-] as const satisfies readonly (keyof GenerationLine)[];
+] as const satisfies readonly (keyof RequestRow)[];
 
 /**
  * Saves the generations that match as a CSV file, up to a bound. Resolves with their number.
@@ -45,12 +45,10 @@ const FIELDS = [
  */
 export async function exportRequests(filters: Filters): Promise<number> {
   const query = toApiQuery(filters, Date.now());
-  const rows: GenerationLine[] = [];
+  const rows: RequestRow[] = [];
   let after: string | null = null;
   do {
-    const page: { data: GenerationLine[]; next: string | null } = await call("GET /api/admin/generations", {
-      query: { ...query, limit: PAGE_ROWS, after },
-    });
+    const page: RequestPage = await loadRequests({ ...query, limit: PAGE_ROWS, after });
     rows.push(...page.data);
     after = page.next;
   } while (after !== null && rows.length < MAX_ROWS);

@@ -19,10 +19,15 @@ const BUCKETS = 96;
 const REFRESH_MS = 15_000;
 const words = text.requests;
 
+/** Whether there are counts of what is listed. Rejected requests are not counted by time. */
+function isCounted({ id, fields }: Filters): boolean {
+  return id === null && fields.outcome !== "rejected";
+}
+
 /** The number of generations over time by outcome. Dragging over it chooses a range. */
 export function Histogram({ filters }: { filters: Filters }) {
   const key = JSON.stringify(filters);
-  const { data, error, reload } = useLoad(filters.id === null ? key : null, (signal) =>
+  const { data, error, reload } = useLoad(isCounted(filters) ? key : null, (signal) =>
     call("GET /api/admin/generations/histogram", {
       query: { ...toApiQuery(filters, Date.now()), buckets: BUCKETS },
       signal,
@@ -36,7 +41,7 @@ export function Histogram({ filters }: { filters: Filters }) {
     }, REFRESH_MS);
     return () => clearInterval(timer);
   }, [refreshes, reload]);
-  if (filters.id !== null || error !== null) return null;
+  if (!isCounted(filters) || error !== null) return null;
   return (
     <div class="histogram">
       {data === null ? (

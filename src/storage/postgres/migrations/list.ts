@@ -23,6 +23,7 @@ import { cacheSavings } from "./0022-cache-savings.ts";
 import { storedConfig } from "./0023-stored-config.ts";
 import { healthHistory } from "./0024-health-history.ts";
 import { oidcTrials } from "./0025-oidc-trials.ts";
+import { rejections } from "./0026-rejections.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -52,4 +53,5 @@ export const MIGRATIONS: readonly Migration[] = [
   storedConfig,
   healthHistory,
   oidcTrials,
+  rejections,
 ];

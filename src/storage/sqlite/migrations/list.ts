@@ -33,6 +33,7 @@ import { cacheSavings } from "./0032-cache-savings.ts";
 import { storedConfig } from "./0033-stored-config.ts";
 import { healthHistory } from "./0034-health-history.ts";
 import { oidcTrials } from "./0035-oidc-trials.ts";
+import { rejections } from "./0036-rejections.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -72,4 +73,5 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   storedConfig,
   healthHistory,
   oidcTrials,
+  rejections,
 ];

@@ -156,6 +156,13 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     reseal: "write",
     listMasterKeysInUse: "lookup",
   },
+  rejections: {
+    addRejections: "write",
+    findRejection: "list",
+    listRejections: "list",
+    deleteRejectionsBefore: "write",
+    deleteExcessRejections: "write",
+  },
   retention: { dropUsage: "write" },
   rollUp: { rollUpHours: "write" },
   settings: { findSetting: "lookup", addSetting: "write", putSetting: "write" },
