@@ -72,10 +72,10 @@ export const providerKeysText = {
   opens: (count: string) => `Gives access to ${count} models`,
   moreModels: (count: string) => `and ${count} more`,
   platformAbout:
-    "The operator's keys for providers. They come from environment variables or the configuration file.",
+    "The operator's keys for providers. A key in the configuration file is used after a reload, one in an environment variable after a restart.",
   platformNone: "No platform keys",
   platformNoneAbout:
-    "Set a provider's environment variable, such as OPENAI_API_KEY, and restart the gateway. The sandbox works without a key.",
+    "Set providers.<slug>.api_keys in the configuration file and reload it, or set a variable such as OPENAI_API_KEY and restart the gateway. The sandbox works without a key.",
   platformColumns: { provider: "Provider", key: "Key", source: "Set by", state: "State", models: "Models" },
   keyStates: {
     ok: "In use",
