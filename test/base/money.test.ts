@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatDollars, formatNanodollars, parseDollars, printDollars } from "../../src/base/numbers/money.ts";
+import {
+  formatDollars,
+  formatNanodollars,
+  parseDollars,
+  printDollars,
+} from "../../src/base/numbers/money.ts";
 
 describe("an amount of dollars", () => {
   test.each<[string | number, number]>([

@@ -222,8 +222,7 @@ export class BudgetWatch implements Extension {
         const since = nameDay(budget, days);
         this.known.set(name, { budget, since, level, isSpent: state === "reached" });
         // The warning comes before the limit, unless that was reported in the period, or only a request did not fit.
-        if (state !== "ok")
-          reportable.push({ budgetId: budget.id, value, since, level: "warning", sum });
+        if (state !== "ok") reportable.push({ budgetId: budget.id, value, since, level: "warning", sum });
         if (level === "reached") reportable.push({ budgetId: budget.id, value, since, level, sum });
       }
     }
@@ -280,8 +279,14 @@ function describeEvent({ sum, level, since }: Reportable, createdAt: number): Ga
 }
 
 /** Describes in a sentence how close a budget is to its limit. A request may not fit in a budget that is not used up. */
-function describe({ budget: { name, warnAt }, level, isSpent }: Pick<Known, "budget" | "level" | "isSpent">): string {
+function describe({
+  budget: { name, warnAt },
+  level,
+  isSpent,
+}: Pick<Known, "budget" | "level" | "isSpent">): string {
   const budget = `The budget ${JSON.stringify(name)}`;
   if (level === "warning") return `${budget} has passed ${warnAt / 10} % of its limit.`;
-  return isSpent ? `${budget} is used up.` : `${budget} has rejected a request that costs more than what is left.`;
+  return isSpent
+    ? `${budget} is used up.`
+    : `${budget} has rejected a request that costs more than what is left.`;
 }
