@@ -1,24 +1,32 @@
+import { auditFields, auditKinds, auditWords } from "./audit-sentences.ts";
+
 /** Texts of the screen "Audit". */
 export const auditText = {
+  kinds: auditKinds,
+  fields: auditFields,
+  words: auditWords,
   title: "Audit",
   list: "Changes",
   account: "Account",
-  search: "Filter the loaded entries",
-  columns: {
-    at: "Time",
-    who: "Who",
-    action: "Action",
-    target: "Changed",
-    account: "Account",
-    changes: "Fields",
+  columns: { at: "Time", change: "Change", account: "Account" },
+  filters: { actor: "Who", kind: "Kind of change", target: "Changed", account: "Account" },
+  targetHint: "The id of a resource, or the name of a route or tier",
+  range: "Time",
+  ranges: {
+    "": "Any time",
+    "24h": "Last 24 hours",
+    "7d": "Last 7 days",
+    "30d": "Last 30 days",
+    "365d": "Last year",
   },
-  command: "Operator's command",
+  clear: "Clear filters",
+  command: "A command",
   operator: "Operator",
   whole: "Gateway",
   none: "No changes",
   noneAbout: "Changes made with the API, the console and commands appear here.",
-  noMatch: "No loaded entry matches",
-  noMatchAbout: "Change the filter, or load more entries below.",
+  noMatch: "No change matches",
+  noMatchAbout: "Remove a filter, or choose a longer time.",
   check: {
     running: "Checking the hash chain",
     good: (entries: string) => `The log is intact: all ${entries} entries match their hashes.`,

@@ -20,7 +20,6 @@ export const manageText = {
     month: "Spent this month (UTC)",
   },
   balance: "Balance",
-  held: "Held",
   monthly: "Spent this month (UTC)",
   usage: "Details",
 };

@@ -446,8 +446,6 @@ export const text = {
     showEnded: "Show ended keys",
     none: "No keys",
     noneAbout: "Create a key to call models with it.",
-    newer: "Newer",
-    older: "Older",
     problems: {
       required: "Enter a name.",
       number: "Enter an amount in dollars, such as 25 or 0.50.",
