@@ -1,4 +1,4 @@
-import { fail } from "../../base/failures/errors.ts";
+import { fail, GatewayError, statusOf } from "../../base/failures/errors.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import { authenticatedAtOf, type OidcChecks, OidcError } from "../../core/console/oidc-provider.ts";
 import {
@@ -179,20 +179,39 @@ interface ShownSignIn {
   readonly oidc: OidcDeps;
 }
 
-/** Shows a failed sign-in as a page, because a person reads it. */
+/** Shows a failed sign-in as a page, because a person reads it: also one that came too early after others, or at a time without a store. */
 async function showFailures(shown: ShownSignIn, signIn: () => Promise<Response>): Promise<Response> {
   try {
     return await signIn();
   } catch (error) {
-    if (!(error instanceof OidcError)) throw error;
     const { logFields } = shown.context;
-    logFields["error"] = "sign_in";
-    logFields["detail"] = error.internal;
-    return rejectSignIn(shown, error.message);
+    if (error instanceof OidcError) {
+      logFields["error"] = "sign_in";
+      logFields["detail"] = error.internal;
+      return rejectSignIn(shown, { status: 403, reason: error.message });
+    }
+    if (!(error instanceof GatewayError)) throw error;
+    const { failure } = error;
+    logFields["error"] = failure.code;
+    return rejectSignIn(shown, {
+      status: statusOf(failure),
+      reason: failure.message,
+      retryAfterS: failure.retryAfterS,
+    });
   }
 }
 
-function rejectSignIn({ request, context, console, oidc }: ShownSignIn, reason: string): Response {
+/** Why a sign-in was rejected, as the person reads it. */
+interface Rejection {
+  readonly status: number;
+  readonly reason: string;
+  readonly retryAfterS?: number | undefined;
+}
+
+function rejectSignIn(
+  { request, context, console, oidc }: ShownSignIn,
+  { status, reason, retryAfterS }: Rejection,
+): Response {
   const base = basePathOf(request, console);
   const page = renderPlainPage({
     title: "You are not signed in",
@@ -208,8 +227,9 @@ function rejectSignIn({ request, context, console, oidc }: ShownSignIn, reason: 
     "content-security-policy": PLAIN_POLICY,
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
+    ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
   };
-  return new Response(page, { status: 403, headers });
+  return new Response(page, { status, headers });
 }
 
 function redirect(location: string, cookies: readonly string[]): Response {
