@@ -163,16 +163,18 @@ function More({ list }: { list: RequestList }) {
     observer.observe(end.current);
     return () => observer.disconnect();
   }, [hasMore, isLoading, loadMore, rows.length]);
+  if (list.error !== null)
+    return (
+      <div class="list-end">
+        <ErrorBox error={list.error} onRetry={hasMore ? loadMore : list.reload} />
+      </div>
+    );
   if (!hasMore) return null;
   return (
     <div ref={end} class="list-end">
-      {list.error === null ? (
-        <Button kind="bare" isBusy={isLoading} onClick={loadMore}>
-          {isLoading ? text.states.loading : words.more}
-        </Button>
-      ) : (
-        <ErrorBox error={list.error} onRetry={loadMore} />
-      )}
+      <Button kind="bare" isBusy={isLoading} onClick={loadMore}>
+        {isLoading ? text.states.loading : words.more}
+      </Button>
     </div>
   );
 }
