@@ -191,5 +191,6 @@ export const SCREENS: readonly Screen[] = [
   },
 ];
 
-/** The screen that `/console` shows. */
-export const HOME = "/console/welcome";
+/** The screen that `/console` shows, and the one that it shows until the first steps are done. */
+export const HOME = "/console/requests";
+export const FIRST_STEPS = "/console/welcome";

@@ -3,6 +3,7 @@ import { budgetsText } from "./budgets.ts";
 import { chartText } from "./chart.ts";
 import { creditsText } from "./credits.ts";
 import { durationText } from "./durations.ts";
+import { filterText } from "./filters.ts";
 import { healthText } from "./health.ts";
 import { listText } from "./lists.ts";
 import { manageText } from "./manage.ts";
@@ -13,7 +14,9 @@ import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
 import { routingText } from "./routing.ts";
 import { settingsText } from "./settings.ts";
+import { snippetText } from "./snippets.ts";
 import { takesText } from "./takes.ts";
+import { timeText } from "./times.ts";
 import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. A translation is another object of this type; components contain no words. */
@@ -30,6 +33,7 @@ export const text = {
     crashedAbout: "Reloading usually helps. The error was:",
     reload: "Reload",
     operator: "Operator",
+    documentation: "Documentation",
   },
   groups: {
     start: "Start",
@@ -56,6 +60,7 @@ export const text = {
     keyHint: "The key is exchanged for a session and not stored in this browser.",
     submit: "Sign in",
     oidc: (name: string) => `Continue with ${name}`,
+    or: "or",
     help: "The gateway printed a link and a management key at its first start. Run gateway console for a new link.",
     ended: "Your session has ended. Sign in again to continue where you were.",
     signOut: "Sign out",
@@ -273,8 +278,7 @@ export const text = {
       "7d": "Last 7 days",
       "30d": "Last 30 days",
     },
-    customRange: "Chosen range",
-    anyOutcome: "Any outcome",
+    sessionHint: "The id of a session (s_…), or the session that the client sent.",
     filters: {
       model: "Model",
       provider: "Provider",
@@ -285,7 +289,6 @@ export const text = {
       account_id: "Account",
       error_type: "Error",
     },
-    clearFilters: "Clear filters",
     chooseColumns: "Columns",
     export: "Export as CSV",
     exported: (count: number) => `Exported ${count} requests.`,
@@ -302,9 +305,15 @@ export const text = {
     newRows: (count: number) => `${count === 100 ? "100 or more" : count} new`,
     histogram: (total: string, failed: string) => `Requests over time: ${total}, of which ${failed} failed`,
     histogramTable: "Requests over time",
+    histogramCursor: "Period. Arrow keys move, Shift extends, Enter chooses",
+    outcomeHints: {
+      completed: "The answer was complete",
+      failed: "Failed, or interrupted by a restart of the gateway",
+      cancelled: "The client went away before the answer was complete",
+      open: "Still running",
+    },
     showTable: "Show as table",
     showBars: "Show as bars",
-    from: "From",
     estimated: " (estimated)",
     asked: (model: string) => `Requested: ${model}`,
     attempts: (count: number) => `${count} attempts`,
@@ -340,6 +349,9 @@ export const text = {
   durations: durationText,
   manage: manageText,
   charts: chartText,
+  filters: filterText,
+  times: timeText,
+  snippets: snippetText,
   palette: paletteText,
   usage: usageText,
   budgets: budgetsText,

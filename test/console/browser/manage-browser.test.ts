@@ -61,7 +61,18 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
   }
 
   describe("answers that are late or fail", () => {
-    const SCREENS = ["budgets", "credits", "people", "provider-keys", "keys", "models", "settings", "audit"];
+    const SCREENS = [
+      "requests",
+      "usage",
+      "budgets",
+      "credits",
+      "people",
+      "provider-keys",
+      "keys",
+      "models",
+      "settings",
+      "audit",
+    ];
 
     test("every screen shows its heading and that it is loading while the API does not answer", async () => {
       const page = await openAs("operator", "welcome");
@@ -160,7 +171,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       const row = page.getByRole("row", { name: /claude-opus/ });
       await row.hover();
       await row.getByRole("button", { name: "Show only this" }).click();
-      await page.getByRole("button", { name: "Model: anthropic/claude-opus-4.8" }).waitFor();
+      await page.getByRole("button", { name: "Model is anthropic/claude-opus-4.8" }).waitFor();
       await page.locator(".legend-item").nth(1).waitFor({ state: "detached" });
       expect(await page.locator(".legend-item").count()).toBe(1);
       expect(new URL(page.url()).searchParams.get("model")).toBe("anthropic/claude-opus-4.8");
