@@ -21,6 +21,7 @@ export const auditText = {
   },
   clear: "Clear filters",
   command: "A command",
+  user: "user",
   operator: "Operator",
   whole: "Gateway",
   none: "No changes",

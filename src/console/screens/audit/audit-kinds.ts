@@ -34,11 +34,7 @@ export const ACTIONS: Readonly<Partial<Record<AuditKind, readonly string[]>>> = 
   budgetChanged: [`PATCH ${ADMIN}/budgets/:id`, "gateway budgets update"],
   budgetDeleted: [`DELETE ${ADMIN}/budgets/:id`, "gateway budgets delete"],
   creditsGranted: [`POST ${ACCOUNTS}/credits`, "gateway credits grant"],
-  creditsPurchased: [
-    `POST ${ACCOUNTS}/purchases`,
-    "POST /api/payments/webhook",
-    "gateway credits purchase",
-  ],
+  creditsPurchased: [`POST ${ACCOUNTS}/purchases`, "POST /api/payments/webhook", "gateway credits purchase"],
   creditsCorrected: [`POST ${ACCOUNTS}/corrections`, "gateway credits correct"],
   refunded: [`POST ${ADMIN}/generations/:id/refund`, "gateway credits refund"],
   providerKeyAdded: [`POST ${OF_ACCOUNT}`, "gateway provider-keys add"],
@@ -68,6 +64,16 @@ export const ACTIONS: Readonly<Partial<Record<AuditKind, readonly string[]>>> = 
   webhookTested: [`POST ${ADMIN}/webhooks/test`, "gateway webhooks test"],
   consoleLink: ["gateway console"],
 };
+
+/** The kinds that change fields of something. */
+export const CHANGING: ReadonlySet<AuditKind> = new Set<AuditKind>([
+  "keyChanged",
+  "userChanged",
+  "organizationChanged",
+  "memberSet",
+  "budgetChanged",
+  "providerKeyChanged",
+]);
 
 const KINDS = new Map(
   Object.entries(ACTIONS).flatMap(([kind, actions]) =>

@@ -3,7 +3,7 @@ import type { AuditEntry } from "../../api/schema.ts";
 import { formatMoney } from "../../parts/values/format.ts";
 import { printSeconds } from "../../parts/values/print-seconds.ts";
 import { text } from "../../text/text.ts";
-import { kindOf } from "./audit-kinds.ts";
+import { CHANGING, kindOf } from "./audit-kinds.ts";
 
 const { kinds, fields: FIELDS, words } = text.audit;
 
@@ -11,6 +11,8 @@ const { kinds, fields: FIELDS, words } = text.audit;
 export type Part = string | { readonly id: string };
 
 type Fields = Readonly<Record<string, unknown>>;
+
+type Entry = Pick<AuditEntry, "action" | "account_id" | "target" | "changes">;
 
 /** A field that was set. `before` is undefined where it is not known. */
 interface FieldChange {
@@ -24,14 +26,26 @@ const MAX_FIELDS = 3;
 const MAX_VALUE = 80;
 
 /** Returns what was done, as the part of a sentence after the name of who did it. */
-export function describeEntry(entry: Pick<AuditEntry, "action" | "account_id" | "target" | "changes">): readonly Part[] {
-  const { changes } = entry;
-  const [, template] = kinds[kindOf(entry)];
-  const parts = template.split(/(\{\w+\})/).flatMap((part) => fillPart(part, entry));
-  return changes["(outcome)"] === "unknown" ? [...parts, words.unknown] : parts;
+export function describeEntry(entry: Entry): readonly Part[] {
+  const kind = kindOf(entry);
+  const parts = fill(kinds[kind][1], entry);
+  const sentence = CHANGING.has(kind) ? describeFields(parts, listChanges(entry.changes)) : parts;
+  return entry.changes["(outcome)"] === "unknown" ? [...sentence, words.unknown] : sentence;
 }
 
-function fillPart(part: string, entry: Parameters<typeof describeEntry>[0]): readonly Part[] {
+/** Returns a sentence about what was changed: one field before it, several after it. */
+function describeFields(what: readonly Part[], changes: readonly FieldChange[]): readonly Part[] {
+  const [first, another] = changes;
+  if (first === undefined) return [`${words.saved} `, ...what, ` ${words.withoutChange}`];
+  if (another !== undefined) return [`${words.changed} `, ...what, `: ${printFields(changes)}`];
+  return [`${words.changed} ${labelOf(first)} ${words.of} `, ...what, printValues(first)];
+}
+
+function fill(template: string, entry: Entry): readonly Part[] {
+  return template.split(/(\{\w+\})/).flatMap((part) => fillPart(part, entry));
+}
+
+function fillPart(part: string, entry: Entry): readonly Part[] {
   const { account_id, target, changes, action } = entry;
   const [organization = "", member = ""] = (target ?? "").split("/");
   if (part === "{target}") return [toPart(target, changes)];
@@ -97,27 +111,34 @@ function isFields(value: unknown): value is Fields {
 }
 
 function printFields(changes: readonly FieldChange[]): string {
-  if (changes.length === 0) return words.nothing;
+  if (changes.length === 0) return words.withoutChange;
   const shown = changes.slice(0, MAX_FIELDS).map(printField);
   const more = changes.length - shown.length;
   const all = more > 0 ? [...shown, words.more(more)] : shown;
   return all.length === 1 ? (all[0] as string) : `${all.slice(0, -1).join(", ")} ${words.and} ${all.at(-1)}`;
 }
 
-function printField({ name, before, after }: FieldChange): string {
-  const label = FIELDS[name] ?? name;
-  if (name === "secret") return label;
-  const value = printValue(name, after);
-  return before === undefined
-    ? `${label} ${words.to} ${value}`
-    : `${label} ${words.from} ${printValue(name, before)} ${words.to} ${value}`;
+function printField(change: FieldChange): string {
+  return `${labelOf(change)}${printValues(change)}`;
+}
+
+function labelOf({ name }: FieldChange): string {
+  return FIELDS[name] ?? name;
+}
+
+/** Returns the values with the words before them; nothing for a secret, which has none here. */
+function printValues({ name, before, after }: FieldChange): string {
+  if (name === "secret") return "";
+  const from = before === undefined ? "" : ` ${words.from} ${printValue(name, before)}`;
+  return `${from} ${words.to} ${printValue(name, after)}`;
 }
 
 const DOLLARS = ["spend_limit", "monthly_limit", "daily_limit", "overdraft", "limit"];
 const SECONDS = ["prompt_log", "cache"];
 
 function printValue(name: string, value: unknown): string {
-  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return words.none;
+  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
+    return words.none;
   if (typeof value === "boolean") return value ? words.on : words.off;
   if (typeof value === "number" && DOLLARS.includes(name)) return formatMoney(value * 1e9);
   if (typeof value === "number" && SECONDS.includes(name)) return printSeconds(value);

@@ -21,6 +21,7 @@ export function AuditTable({
 }) {
   return (
     <Table
+      hasCards
       label={text.audit.list}
       columns={listColumns(onOpen).filter(({ id }) => id !== "account" || isOperator.value)}
       rows={rows}
@@ -61,11 +62,15 @@ export function Sentence({ entry }: { entry: AuditEntry }) {
 export function Resource({ id, none }: { id: string | null; none: ComponentChildren }) {
   if (id === null) return <span class="faint">{none}</span>;
   const page = isOperator.value || !/^(org|user|acct)_/.test(id) ? pageOf(id) : null;
-  const name = /^(key|org|user|acct)_/.test(id) ? nameOf(id) : /^[a-z]+_\w{20,}$/.test(id) ? shortenId(id) : id;
+  const name = /^(key|org|user|acct)_/.test(id)
+    ? nameOf(id)
+    : /^[a-z]+_\w{20,}$/.test(id)
+      ? shortenId(id)
+      : id;
   return page === null ? (
     <span title={id}>{name}</span>
   ) : (
-    <a href={page} title={id}>
+    <a class="strong-name" href={page} title={id}>
       {name}
     </a>
   );
@@ -77,6 +82,7 @@ function listColumns(onOpen: (entry: AuditEntry) => void): readonly Column<Audit
       id: "at",
       title: columns.at,
       width: 110,
+      onCard: "aside",
       cell: (entry) => (
         <button
           type="button"
@@ -93,6 +99,7 @@ function listColumns(onOpen: (entry: AuditEntry) => void): readonly Column<Audit
       title: columns.change,
       minWidth: 320,
       wraps: true,
+      onCard: "title",
       cell: (entry) => <Sentence entry={entry} />,
     },
     {

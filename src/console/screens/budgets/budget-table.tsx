@@ -31,6 +31,7 @@ export function BudgetTable({ rows, columns, onAction }: TableProps) {
   return (
     <Table
       kind="fill"
+      hasCards
       label={words.title}
       columns={shown}
       rows={rows}
@@ -61,7 +62,9 @@ function spentOf({ spent, top }: Budget): number {
 const NAME: Column<Budget> = {
   id: "name",
   title: words.name,
-  minWidth: 140,
+  minWidth: 130,
+  wraps: true,
+  onCard: "title",
   sortBy: ({ name }) => name.toLowerCase(),
   cell: ({ id, name }) => (
     <span class="cut strong-name" title={id}>
@@ -73,7 +76,8 @@ const NAME: Column<Budget> = {
 const ACCOUNT: Column<Budget> = {
   id: "account",
   title: words.account,
-  width: 150,
+  width: 140,
+  wraps: true,
   sortBy: ({ account_id }) => nameOf("accounts", account_id).toLowerCase(),
   cell: ({ account_id }) => <span title={account_id}>{nameOf("accounts", account_id)}</span>,
 };
@@ -81,7 +85,8 @@ const ACCOUNT: Column<Budget> = {
 const SUBJECT: Column<Budget> = {
   id: "subject",
   title: words.subject,
-  width: 150,
+  width: 140,
+  wraps: true,
   cell: (budget) => <span title={describeSubject(budget)}>{describeSubject(budget)}</span>,
 };
 
@@ -143,6 +148,7 @@ function actionsColumn(onAction: OnAction): Column<Budget> {
     id: "actions",
     title: words.manage,
     width: 124,
+    onCard: "aside",
     cell: (budget) => {
       if (!isManager.value) return null;
       if (budget.set_by === "operator" && !isOperator.value)

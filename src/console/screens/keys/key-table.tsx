@@ -55,6 +55,7 @@ export function KeyTable(props: { rows: readonly Row[]; hasOwner: boolean; onAct
   return (
     <Table
       kind="fill"
+      hasCards
       label={words.title}
       columns={columns}
       rows={rows}
@@ -68,28 +69,26 @@ export function KeyTable(props: { rows: readonly Row[]; hasOwner: boolean; onAct
 const NAME: Column<Row> = {
   id: "name",
   title: words.name,
+  minWidth: 180,
+  wraps: true,
+  onCard: "title",
   sortBy: ({ key }) => key.name.toLowerCase(),
   cell: ({ key, state }) => (
-    <span class="row" title={`${key.id}\n${words.created} ${formatExactTime(Date.parse(key.created_at))}`}>
+    <span title={`${key.id}\n${words.created} ${formatExactTime(Date.parse(key.created_at))}`}>
       <a class={state === "active" ? "strong-name" : "quiet"} href={`/console/keys/${key.id}`}>
         {key.name}
-      </a>
+      </a>{" "}
       {state === "active" ? null : <Badge tone="warn">{words.states[state]}</Badge>}
+      <code class="faint key-hint">{key.hint}</code>
     </span>
   ),
-};
-
-const HINT: Column<Row> = {
-  id: "hint",
-  title: words.secret,
-  width: 116,
-  cell: ({ key }) => <code class="quiet">{key.hint}</code>,
 };
 
 const OWNER: Column<Row> = {
   id: "owner",
   title: words.owner,
-  width: 150,
+  width: 140,
+  wraps: true,
   sortBy: ({ owner }) => owner.toLowerCase(),
   cell: ({ owner, key }) =>
     isOperator.value ? (
@@ -104,7 +103,7 @@ const OWNER: Column<Row> = {
 const MODELS: Column<Row> = {
   id: "models",
   title: words.models,
-  width: 124,
+  width: 116,
   cell: ({ key }) =>
     key.kind === "management" ? (
       <Badge tone="accent">{words.kinds.management}</Badge>
@@ -164,7 +163,7 @@ const COST: Column<Row> = {
 const USED: Column<Row> = {
   id: "used",
   title: words.used,
-  width: 92,
+  width: 96,
   sortBy: ({ key }) => key.last_used_at,
   cell: ({ key }) =>
     key.last_used_at === null ? (
@@ -185,13 +184,14 @@ const EXPIRES: Column<Row> = {
     key.expires_at === null ? <span class="faint">{words.never}</span> : <Time at={key.expires_at} />,
 };
 
-const COLUMNS = [NAME, HINT, OWNER, MODELS, LIMIT, REQUESTS, COST, USED, EXPIRES];
+const COLUMNS = [NAME, OWNER, MODELS, LIMIT, REQUESTS, COST, USED, EXPIRES];
 
 function actionsColumn(onAction: OnAction): Column<Row> {
   return {
     id: "actions",
     title: words.actions,
     width: 136,
+    onCard: "aside",
     cell: ({ key, state }) =>
       isManager.value && state !== "revoked" ? (
         <span class="row row-actions">

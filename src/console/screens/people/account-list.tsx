@@ -67,6 +67,7 @@ export function AccountList() {
         >
           {(rows) => (
             <Table
+              hasCards
               label={text.people.list}
               columns={listColumns(kind)}
               rows={rows}
@@ -113,6 +114,8 @@ function listColumns(kind: Kind): readonly Column<AccountFields>[] {
       id: "name",
       title: columns.name,
       width: 240,
+      wraps: true,
+      onCard: "title",
       sortBy: ({ name }) => name,
       cell: ({ id, name, closed_at }) => (
         <>

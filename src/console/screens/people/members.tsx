@@ -66,6 +66,7 @@ export function Members({ id }: { id: string }) {
       >
         {(rows) => (
           <Table
+            hasCards
             label={text.people.members}
             columns={isManager.value ? [...COLUMNS, actionColumn(setAction)] : COLUMNS}
             rows={rows}
@@ -93,7 +94,9 @@ const COLUMNS: readonly Column<Member>[] = [
   {
     id: "user",
     title: memberColumns.user,
-    width: 180,
+    minWidth: 180,
+    wraps: true,
+    onCard: "title",
     cell: ({ user_id, user_name }) =>
       isOperator.value ? (
         <a href={`/console/people/${user_id}`}>
@@ -124,6 +127,7 @@ function actionColumn(onAction: (action: Action) => void): Column<Member> {
     id: "actions",
     title: "",
     width: 176,
+    onCard: "aside",
     isNumber: true,
     cell: (member) => (
       <span class="row actions">

@@ -58,6 +58,8 @@ function DailyChart({ lines, period }: { lines: readonly UsageLine[]; period: Pe
       times={times}
       series={series}
       isDaily
+      // The range ends with the present day.
+      isRunning
       format={metric === "cost" ? formatAxisMoney : formatShortCount}
     />
   );
