@@ -3,9 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { Button } from "./parts/controls/button.tsx";
 import { Page } from "./parts/layout/page.tsx";
 import { Empty, Skeleton } from "./parts/layout/states.tsx";
-import { HOME, SCREENS, type Screen } from "./screens/registry.ts";
+import { FIRST_STEPS, HOME, SCREENS, type Screen } from "./screens/registry.ts";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";
+import { firstSteps } from "./state/first-steps.ts";
 import { matchPath, navigate, path, ROOT } from "./state/location.ts";
 import type { ScreenProps } from "./state/screen.ts";
 import { type Session, session } from "./state/session.ts";
@@ -27,9 +28,11 @@ export function App() {
 
 function CurrentScreen({ session }: { session: Session }) {
   const at = path.value;
+  const steps = firstSteps.value;
   useEffect(() => {
-    if (at === ROOT) navigate(HOME, { replaces: true });
-  }, [at]);
+    if (at === ROOT && steps !== "unknown")
+      navigate(steps === "done" ? HOME : FIRST_STEPS, { replaces: true });
+  }, [at, steps]);
   if (at === ROOT) return null;
   for (const screen of SCREENS) {
     const params = matchPath(screen.path, at);

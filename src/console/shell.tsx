@@ -4,8 +4,10 @@ import { Button } from "./parts/controls/button.tsx";
 import { Palette, PaletteButton } from "./parts/layout/palette.tsx";
 import { Toasts } from "./parts/layout/toast.tsx";
 import { Icon, Mark } from "./parts/values/icon.tsx";
+import { ZoneSwitch } from "./parts/values/zone.tsx";
 import { SCREENS, type Screen } from "./screens/registry.ts";
 import type { Option } from "./state/filter-options.ts";
+import { firstSteps } from "./state/first-steps.ts";
 import { path } from "./state/location.ts";
 import { type Session, signOut } from "./state/session.ts";
 import { chooseTheme, THEMES, theme } from "./state/theme.ts";
@@ -74,13 +76,27 @@ function Navigation({ session }: { session: Session }) {
           <NavGroup
             key={group}
             title={title}
-            screens={SCREENS.filter((screen) => screen.group === group && screen.sees(session))}
+            screens={SCREENS.filter(
+              (screen) => screen.group === group && screen.sees(session) && isListed(screen),
+            )}
           />
         ))}
+      </div>
+      <div class="nav-more">
+        <a class="nav-link" href="/docs" target="_blank" rel="noreferrer">
+          <Icon name="book" />
+          <span class="cut">{text.app.documentation}</span>
+        </a>
+        <ZoneSwitch />
       </div>
       <NavFoot session={session} />
     </nav>
   );
+}
+
+/** The first steps leave the navigation when they are done. The list of pages still finds them. */
+function isListed({ group }: Screen): boolean {
+  return group !== "start" || firstSteps.value !== "done";
 }
 
 function NavGroup({ title, screens }: { title: string; screens: readonly Screen[] }) {

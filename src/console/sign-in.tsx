@@ -19,6 +19,7 @@ export function SignIn() {
   const [key, setKey] = useState("");
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const hasOidc = signInOptions.value.oidc !== null;
   const submit = async (event: Event) => {
     event.preventDefault();
     if (key.trim() === "") return;
@@ -34,10 +35,15 @@ export function SignIn() {
           <Mark />
           {text.signIn.title}
         </h1>
-        {hasEnded.value ? <p role="status">{text.signIn.ended}</p> : null}
+        {hasEnded.value ? (
+          <p class="notice" role="status">
+            {text.signIn.ended}
+          </p>
+        ) : null}
         {sessionError.value === null ? null : (
           <ErrorBox error={sessionError.value} onRetry={() => void startSession()} />
         )}
+        <OidcLink />
         <Field
           label={text.signIn.key}
           hint={text.signIn.keyHint}
@@ -47,25 +53,27 @@ export function SignIn() {
           value={key}
           onInput={setKey}
           isRequired
-          hasFocus
+          hasFocus={!hasOidc}
         />
-        <Button kind="primary" isSubmit isBusy={isBusy}>
+        <Button kind={hasOidc ? "plain" : "primary"} isSubmit isBusy={isBusy}>
           {text.signIn.submit}
         </Button>
-        <OidcLink />
         <p class="field-hint">{text.signIn.help}</p>
       </form>
     </main>
   );
 }
 
-/** Begins the sign-in through the provider that the gateway is configured with. Nothing without one. */
+/** Begins the sign-in through the provider that the gateway is configured with, which comes before the key. Nothing without one. */
 function OidcLink() {
   const { oidc } = signInOptions.value;
   if (oidc === null) return null;
   return (
-    <a class="button" href={oidcStart()}>
-      {text.signIn.oidc(oidc.name)}
-    </a>
+    <>
+      <a class="button primary" href={oidcStart()}>
+        {text.signIn.oidc(oidc.name)}
+      </a>
+      <p class="sign-in-or">{text.signIn.or}</p>
+    </>
   );
 }

@@ -54,6 +54,14 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./manage.ts")).Keys,
   },
   {
+    path: "/console/keys/:id",
+    title: text.keys.title,
+    group: null,
+    icon: "key",
+    sees: everyRole,
+    load: async () => (await import("./manage.ts")).Keys,
+  },
+  {
     path: "/console/welcome",
     title: text.welcome.title,
     group: "start",
@@ -183,5 +191,6 @@ export const SCREENS: readonly Screen[] = [
   },
 ];
 
-/** The screen that `/console` shows. */
-export const HOME = "/console/welcome";
+/** The screen that `/console` shows, and the one that it shows until the first steps are done. */
+export const HOME = "/console/requests";
+export const FIRST_STEPS = "/console/welcome";

@@ -18,6 +18,7 @@ export const USUAL_RANGE: Range = "24h";
 export const FIELDS = [
   "outcome",
   "model",
+  "model_contains",
   "provider",
   "error_type",
   "key_id",

@@ -4,7 +4,7 @@ import type { Option } from "./filter-options.ts";
 import { session } from "./session.ts";
 
 /** The lists of names that filters offer. Each is loaded once, when a screen asks for it. */
-export type NameList = "models" | "providers" | "keys" | "accounts" | "users" | "errors";
+export type NameList = "models" | "providers" | "keys" | "accounts" | "users" | "errors" | "tags";
 
 const lists = {
   models: signal<readonly Option[]>([]),
@@ -13,6 +13,7 @@ const lists = {
   accounts: signal<readonly Option[]>([]),
   users: signal<readonly Option[]>([]),
   errors: signal<readonly Option[]>([]),
+  tags: signal<readonly Option[]>([]),
 };
 
 /** The error types of requests that reached a model endpoint or were rejected before. A field takes others, too. */
@@ -31,7 +32,10 @@ const ERROR_TYPES = [
   "upstream_error",
 ];
 
-const asked = new Set<string>();
+/** What reports of usage say in place of tags that they do not count individually. */
+const UNNAMED_TAGS = ["(other)"];
+
+const asked = new Map<string, Promise<void>>();
 
 /** The maximum number of names of keys and accounts that are loaded. */
 const MAX_NAMES = 1_000;
@@ -49,10 +53,15 @@ export function findName(list: NameList, id: string): string | null {
 
 /** Loads a list unless it was loaded. A list that cannot be loaded stays empty; its field then takes any text. */
 export function loadOptions(list: NameList): void {
+  void whenLoaded(list);
+}
+
+/** Loads a list unless it was loaded. Resolves when the list is there, or cannot be loaded. */
+export function whenLoaded(list: NameList): Promise<void> {
   const user = `${list} ${session.value?.key_id ?? ""}`;
-  if (asked.has(user)) return;
-  asked.add(user);
-  LOADERS[list]().then(
+  const running = asked.get(user);
+  if (running !== undefined) return running;
+  const load = LOADERS[list]().then(
     (options) => {
       lists[list].value = options;
     },
@@ -60,11 +69,13 @@ export function loadOptions(list: NameList): void {
       // Asked again only by another session: a list that fails would otherwise be asked for at every redraw.
     },
   );
+  asked.set(user, load);
+  return load;
 }
 
 /** Makes the next field that asks for a list load it again. */
 export function forgetOptions(list: NameList): void {
-  for (const name of asked) if (name.startsWith(`${list} `)) asked.delete(name);
+  for (const name of asked.keys()) if (name.startsWith(`${list} `)) asked.delete(name);
 }
 
 interface Listed {
@@ -96,6 +107,12 @@ const LOADERS: Readonly<Record<NameList, () => Promise<readonly Option[]>>> = {
   },
   users: () => loadUsers(session.value?.account?.id ?? null),
   errors: async () => ERROR_TYPES.map((value) => ({ value, label: value })),
+  tags: async () => {
+    const { data } = await call("GET /api/admin/usage", { query: { group_by: "tag" } });
+    return data.flatMap(({ tag }) =>
+      tag && !UNNAMED_TAGS.includes(tag) ? [{ value: tag, label: tag }] : [],
+    );
+  },
 };
 
 /** Loads the members of an organization; all users for the operator, whose session has no account. */
@@ -111,7 +128,7 @@ async function loadUsers(id: string | null): Promise<readonly Option[]> {
 }
 
 /** Loads the pages of a list, up to a bound. */
-async function loadPages<Row>(
+export async function loadPages<Row>(
   load: (query: { limit: number; after?: string }) => Promise<{ data: Row[]; next: string | null }>,
 ): Promise<Row[]> {
   const rows: Row[] = [];

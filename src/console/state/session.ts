@@ -96,9 +96,10 @@ async function readSession(): Promise<void> {
     session.value = read;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    session.value = null;
+    // Before the session, so that the sign-in page is drawn once, with all ways to sign in.
     const options = error.metadata["sign_in"] as SignInOptions | undefined;
     if (options !== undefined) signInOptions.value = options;
+    session.value = null;
     if (error.status !== 401) sessionError.value = error;
   }
 }

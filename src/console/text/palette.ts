@@ -14,6 +14,7 @@ export const paletteText = {
     ["Ctrl K", "Go to a screen, model, key or id"],
     ["?", "Show this help"],
     ["j k", "Next and previous request in the list"],
+    ["f", "Add a filter to the list"],
     ["Enter", "Open the request or the selection"],
     ["Esc", "Close"],
   ] as readonly (readonly [string, string])[],

@@ -2,8 +2,11 @@ import { auditText } from "./audit.ts";
 import { budgetsText } from "./budgets.ts";
 import { chartText } from "./chart.ts";
 import { creditsText } from "./credits.ts";
+import { durationText } from "./durations.ts";
+import { filterText } from "./filters.ts";
 import { healthText } from "./health.ts";
 import { listText } from "./lists.ts";
+import { manageText } from "./manage.ts";
 import { models } from "./models.ts";
 import { paletteText } from "./palette.ts";
 import { peopleText } from "./people.ts";
@@ -12,7 +15,9 @@ import { providerKeysText } from "./provider-keys.ts";
 import { rejectionText } from "./rejection.ts";
 import { routingText } from "./routing.ts";
 import { settingsText } from "./settings.ts";
+import { snippetText } from "./snippets.ts";
 import { takesText } from "./takes.ts";
+import { timeText } from "./times.ts";
 import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. A translation is another object of this type; components contain no words. */
@@ -29,6 +34,7 @@ export const text = {
     crashedAbout: "Reloading usually helps. The error was:",
     reload: "Reload",
     operator: "Operator",
+    documentation: "Documentation",
   },
   groups: {
     start: "Start",
@@ -55,6 +61,7 @@ export const text = {
     keyHint: "The key is exchanged for a session and not stored in this browser.",
     submit: "Sign in",
     oidc: (name: string) => `Continue with ${name}`,
+    or: "or",
     help: "The gateway printed a link and a management key at its first start. Run gateway console for a new link.",
     ended: "Your session has ended. Sign in again to continue where you were.",
     signOut: "Sign out",
@@ -274,8 +281,7 @@ export const text = {
       "7d": "Last 7 days",
       "30d": "Last 30 days",
     },
-    customRange: "Chosen range",
-    anyOutcome: "Any outcome",
+    sessionHint: "The id of a session (s_…), or the session that the client sent.",
     filters: {
       model: "Model",
       provider: "Provider",
@@ -286,7 +292,6 @@ export const text = {
       account_id: "Account",
       error_type: "Error",
     },
-    clearFilters: "Clear filters",
     chooseColumns: "Columns",
     export: "Export as CSV",
     exported: (count: number) => `Exported ${count} requests.`,
@@ -303,9 +308,15 @@ export const text = {
     newRows: (count: number) => `${count === 100 ? "100 or more" : count} new`,
     histogram: (total: string, failed: string) => `Requests over time: ${total}, of which ${failed} failed`,
     histogramTable: "Requests over time",
+    histogramCursor: "Period. Arrow keys move, Shift extends, Enter chooses",
+    outcomeHints: {
+      completed: "The answer was complete",
+      failed: "Failed, or interrupted by a restart of the gateway",
+      cancelled: "The client went away before the answer was complete",
+      open: "Still running",
+    },
     showTable: "Show as table",
     showBars: "Show as bars",
-    from: "From",
     estimated: " (estimated)",
     asked: (model: string) => `Requested: ${model}`,
     attempts: (count: number) => `${count} attempts`,
@@ -338,7 +349,12 @@ export const text = {
     },
   },
   lists: listText,
+  durations: durationText,
+  manage: manageText,
   charts: chartText,
+  filters: filterText,
+  times: timeText,
+  snippets: snippetText,
   palette: paletteText,
   usage: usageText,
   budgets: budgetsText,
@@ -366,7 +382,7 @@ export const text = {
     allRequests: "All requests",
     provider: "Add a provider",
     providerAbout:
-      "Until then, a built-in sandbox answers. Set the API key of any provider in the environment, and restart the gateway:",
+      "Until then, a built-in sandbox answers. Start the gateway with the API key of any provider in the environment:",
     providerExample: "OPENAI_API_KEY=sk-… npm start\nANTHROPIC_API_KEY=sk-ant-… npm start",
     providersDone: (count: number) => `${count} models can be called.`,
     askForProvider: "The operator of this gateway adds providers.",
@@ -392,7 +408,7 @@ export const text = {
     owner: "Account",
     ownerHint: "The account that pays. Empty: the operator's own account.",
     models: "Models",
-    modelsHint: "Ids or patterns such as openai/*, separated by commas.",
+    modelsHint: "Models, named routes, or patterns such as openai/*.",
     allModels: "All models",
     spendLimit: "Spending limit in dollars",
     spendLimitPeriod: "Period of the limit",
@@ -405,10 +421,10 @@ export const text = {
     requestsPerMinute: "Requests per minute",
     tokensPerMinute: "Tokens per minute",
     concurrent: "Concurrent requests",
-    promptLog: "Store bodies for (seconds)",
+    promptLog: "Store bodies for",
     promptLogHint:
       "Request and response bodies are stored encrypted for this time, and can be read here. Empty: never.",
-    cache: "Cache answers for (seconds)",
+    cache: "Cache answers for",
     cacheHint: "A request that equals an earlier one gets the same answer, at no cost. Empty: never.",
     noLimit: "No limit",
     limit: "Limit",
@@ -428,11 +444,23 @@ export const text = {
     revokeAbout: "All further requests with the key are rejected. This cannot be undone.",
     revoked: (name: string) => `${name} was revoked.`,
     states: { expired: "Expired", revoked: "Revoked" },
+    member: "Member",
+    serviceKey: "None: a service key",
+    search: "Search keys",
+    unused: "Use",
+    unusedChoices: {
+      "": "Used or not",
+      never: "Never used",
+      "7d": "Unused for 7 days",
+      "30d": "Unused for 30 days",
+      "90d": "Unused for 90 days",
+    },
+    noMatch: "No key matches",
+    noMatchAbout: "Search for another part of the name, or choose other keys.",
+    modelCount: (count: number) => (count === 1 ? "1 model" : `${count} models`),
     showEnded: "Show ended keys",
     none: "No keys",
     noneAbout: "Create a key to call models with it.",
-    newer: "Newer",
-    older: "Older",
     problems: {
       required: "Enter a name.",
       number: "Enter an amount in dollars, such as 25 or 0.50.",

@@ -18,11 +18,10 @@ export const usageText = {
   to: "Last day",
   apply: "Show",
   cancel: "Cancel",
-  utc: { day: "Days are in UTC.", hour: "In UTC. The chart shows the time of this browser." },
+  utcDay: "Days are in UTC.",
   wrongOrder: "The last day must not be before the first.",
   tooLong: (days: number) => `A range has at most ${days} days.`,
   account: "Account",
-  allAccounts: "All accounts",
   compare: "Compare",
   by: "Group by",
   dimensions: {
@@ -68,8 +67,8 @@ export const usageText = {
     margin: "Charges to accounts minus the providers' bill at list prices",
   },
   columns: {
-    trend: { day: "Daily cost", hour: "Hourly cost" },
-    share: "Share of cost",
+    trend: { day: "By day", hour: "By hour" },
+    share: "Share",
     requests: "Requests",
     errors: "Errors",
     prompt: "Input",
@@ -89,8 +88,6 @@ export const usageText = {
   linesBy: (dimension: string) => `By ${dimension.toLowerCase()}`,
   rest: "All others",
   onlyThis: "Show only this",
-  filter: (name: string, value: string) => `${name}: ${value}`,
-  removeFilter: (name: string) => `Remove the filter ${name}`,
   none: {
     model: "(no model)",
     provider: "(no provider)",
@@ -101,8 +98,15 @@ export const usageText = {
     tag: "(no tags)",
   },
   change: (text: string) => `${text} compared with the previous period`,
+  changeSoFar: {
+    day: (text: string) =>
+      `${text} compared with the previous period, both without their last day: today still runs`,
+    hour: (text: string) =>
+      `${text} compared with the previous period, both without their last hour: it still runs`,
+  },
   noChange: "no usage in the previous period",
   tokensSplit: (prompt: string, completion: string) => `${prompt} in, ${completion} out`,
+  old: "The numbers below are from before: they could not be loaded again.",
   empty: "No requests in this range",
   emptyAbout: "Choose a longer range, or send a request. It is counted as soon as it ends.",
   tableLabel: (by: string) => `Usage by ${by.toLowerCase()}`,

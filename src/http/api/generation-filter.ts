@@ -35,6 +35,9 @@ export const GENERATION_FILTER = {
     .optional()
     .describe("Only generations of requests with this tag."),
   model: name.describe("Only generations of the model with this id."),
+  model_contains: name.describe(
+    "Only generations of models whose id contains this text, such as `claude`. Case does not matter.",
+  ),
   provider: name.describe("Only generations whose last attempt was at the provider with this slug."),
   outcome: z.enum(OUTCOMES).optional().describe("Only generations with this outcome."),
   error_type: name.describe("Only generations with this `error_type`, such as `provider_error`."),
@@ -64,6 +67,7 @@ export function readGenerationFilter(
     keyId: query.key_id ?? null,
     userId: listedUserOf(principal, query.user_id),
     model: query.model === undefined ? null : canonicalModel(serving().catalog, query.model),
+    modelContains: query.model_contains?.toLowerCase() ?? null,
     provider: query.provider?.toLowerCase() ?? null,
     outcome: query.outcome ?? null,
     errorType: query.error_type ?? null,

@@ -1,4 +1,4 @@
-import { fail } from "../../base/failures/errors.ts";
+import { fail, GatewayError, statusOf } from "../../base/failures/errors.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import {
   authenticatedAtOf,
@@ -19,7 +19,7 @@ import { basePathOf, baseUrlOf, requireConsoleHost } from "../middleware/browser
 import { identifyByAddress } from "../middleware/identify.ts";
 import { CALLBACK, readOidcCookie, writeOidcCookie } from "../middleware/oidc-cookie.ts";
 import { hashSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
-import { showPage } from "./console-page.ts";
+import { PLAIN_POLICY, renderPlainPage } from "./console-page.ts";
 import { completeTrial } from "./oidc-trial.ts";
 
 const LOGOUT = "/api/console/oidc/backchannel-logout";
@@ -37,7 +37,7 @@ const MAX_FORM_BYTES = 16_384;
 export async function startOidc(request: Request, context: RequestContext): Promise<Response> {
   const { console, oidc } = requireOidc(context);
   requireConsoleHost(request, console);
-  return showFailures(context, async () => {
+  return showFailures({ request, context, console, oidc }, async () => {
     const query = urlOf(request).searchParams;
     const again = query.get("again") === "true";
     const redirectUri = baseUrlOf(request, context) + CALLBACK;
@@ -57,7 +57,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
   const { console, oidc } = requireOidc(context);
   requireConsoleHost(request, console);
   const { addressHash } = identifyByAddress(request, context);
-  return showFailures(context, async () => {
+  return showFailures({ request, context, console, oidc }, async () => {
     const { pathname, search } = urlOf(request);
     const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
     const kept = readKept(request.headers.get("cookie"));
@@ -158,16 +158,67 @@ function requireOidc({ deps }: RequestContext): { readonly console: ConsoleDeps;
   return { console, oidc: console.oidc };
 }
 
-/** Shows a failed sign-in as a page, because a person reads it. */
-async function showFailures(context: RequestContext, signIn: () => Promise<Response>): Promise<Response> {
+const START = "/api/console/oidc/start";
+
+/** Where a sign-in begins, and what a failure of it offers. */
+interface ShownSignIn {
+  readonly request: Request;
+  readonly context: RequestContext;
+  readonly console: ConsoleDeps;
+  readonly oidc: OidcDeps;
+}
+
+/** Shows a failed sign-in as a page, because a person reads it: also one that came too early after others, or at a time without a store. */
+async function showFailures(shown: ShownSignIn, signIn: () => Promise<Response>): Promise<Response> {
   try {
     return await signIn();
   } catch (error) {
-    if (!(error instanceof OidcError)) throw error;
-    context.logFields["error"] = "sign_in";
-    context.logFields["detail"] = error.internal;
-    return showPage(403, "You are not signed in", [error.message]);
+    const { logFields } = shown.context;
+    if (error instanceof OidcError) {
+      logFields["error"] = "sign_in";
+      logFields["detail"] = error.internal;
+      return rejectSignIn(shown, { status: 403, reason: error.message });
+    }
+    if (!(error instanceof GatewayError)) throw error;
+    const { failure } = error;
+    logFields["error"] = failure.code;
+    return rejectSignIn(shown, {
+      status: statusOf(failure),
+      reason: failure.message,
+      retryAfterS: failure.retryAfterS,
+    });
   }
+}
+
+/** Why a sign-in was rejected, as the person reads it. */
+interface Rejection {
+  readonly status: number;
+  readonly reason: string;
+  readonly retryAfterS?: number | undefined;
+}
+
+function rejectSignIn(
+  { request, context, console, oidc }: ShownSignIn,
+  { status, reason, retryAfterS }: Rejection,
+): Response {
+  const base = basePathOf(request, console);
+  const page = renderPlainPage({
+    title: "You are not signed in",
+    sentences: [reason],
+    links: [
+      { href: base + START, text: `Try again with ${oidc.name}` },
+      { href: base + CONSOLE, text: "Sign in another way" },
+    ],
+    requestId: context.requestId,
+  });
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": PLAIN_POLICY,
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
+  };
+  return new Response(page, { status, headers });
 }
 
 function redirect(location: string, cookies: readonly string[]): Response {

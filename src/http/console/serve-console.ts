@@ -3,7 +3,7 @@ import type { ConsoleBuild, ConsoleFile } from "../context/console-source.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { basePathOf, findHostProblem } from "../middleware/browser-checks.ts";
-import { renderConsolePage, renderPlainPage } from "./console-page.ts";
+import { PLAIN_POLICY, renderConsolePage, renderPlainPage } from "./console-page.ts";
 
 /** The path of the console. Every page of it is the same document, whose script reads the rest of the path. */
 const ROOT = "/console";
@@ -60,8 +60,13 @@ function sendBuildFailure(): Response {
 }
 
 function sendPlainPage(status: number, title: string, sentences: readonly string[]): Response {
-  const headers = { ...SAFETY_HEADERS, "content-type": HTML, "cache-control": "no-store" };
-  return new Response(renderPlainPage(title, sentences), { status, headers });
+  const headers = {
+    ...SAFETY_HEADERS,
+    "content-security-policy": PLAIN_POLICY,
+    "content-type": HTML,
+    "cache-control": "no-store",
+  };
+  return new Response(renderPlainPage({ title, sentences }), { status, headers });
 }
 
 /** @throws GatewayError `not_found`, even for files of another build. */

@@ -100,6 +100,28 @@ describe.skipIf(CHROMIUM === null)("signing in to the console in a browser", () 
     await button.waitFor();
   });
 
+  test("the provider comes before the key, and a rejected sign-in is a page that leads on", async () => {
+    provider.person = { sub: "stranger", name: "A stranger", groups: [] };
+    const page = await open();
+    const button = page.getByRole("link", { name: "Continue with Test login" });
+    await button.waitFor();
+    const [first, second] = await Promise.all([
+      button.boundingBox(),
+      page.getByLabel("Management key").boundingBox(),
+    ]);
+    expect(first!.y).toBeLessThan(second!.y);
+    await button.click();
+    await page.getByRole("heading", { name: "You are not signed in" }).waitFor();
+    await page.getByText(/^Request id: req_/).waitFor();
+    expect(await listViolations(page)).toEqual([]);
+    expect(await page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth")).toBe("440px");
+    await page.getByRole("link", { name: "Sign in another way" }).click();
+    await page.getByLabel("Management key").waitFor();
+    // The browser reports the rejection.
+    for (const { problems } of opened)
+      problems.list.push(...problems.list.splice(0).filter((problem) => !problem.includes("403")));
+  });
+
   test("an operator who signed in too long ago signs in again to add credits, and finds the form as it was", async () => {
     provider.person = { sub: "ada", name: "Ada Lovelace", groups: ["operators"] };
     provider.signedInAt = Date.now() - 3_600_000;

@@ -1,11 +1,41 @@
 import { describe, expect, test } from "bun:test";
 import { formatAxisMoney } from "../../../src/console/parts/charts/axis-money.ts";
-import { DASHES, findMaximum, roundUp, sparklinePath } from "../../../src/console/parts/charts/chart-data.ts";
+import {
+  DASHES,
+  findMaximum,
+  moveAlong,
+  roundUp,
+  roundUpCount,
+  sparklinePath,
+  splitRunning,
+} from "../../../src/console/parts/charts/chart-data.ts";
 import { nextOrder, sortRows } from "../../../src/console/parts/lists/sort-rows.ts";
 
 describe("a chart", () => {
   test("the axis ends at a round number that is not below the largest value", () => {
     expect([0, 0.93, 1.06, 7, 10, 1_250].map(roundUp)).toEqual([1, 1, 1.2, 8, 10, 1_600]);
+  });
+
+  test("an axis of counts ends at a count whose half is a count, too, unless it is 1", () => {
+    expect([0, 1, 2, 3, 7, 9, 59, 61, 1_001].map(roundUpCount)).toEqual([1, 1, 2, 4, 8, 10, 60, 80, 2_000]);
+  });
+
+  test("the piece of a line to the running day shares its beginning with the complete part", () => {
+    expect(splitRunning([1, 2, 3])).toEqual({ complete: [1, 2, null], running: [null, 2, 3] });
+    expect(splitRunning([1])).toEqual({ complete: [null], running: [1] });
+    expect(splitRunning([])).toEqual({ complete: [], running: [] });
+  });
+
+  test("arrow keys move a cursor within its points, and the first press begins at the last one", () => {
+    expect(["ArrowLeft", "ArrowRight", "Home", "End", "x"].map((key) => moveAlong(key, 0, 3))).toEqual([
+      0,
+      1,
+      0,
+      2,
+      null,
+    ]);
+    expect(moveAlong("ArrowLeft", null, 3)).toBe(1);
+    expect(moveAlong("ArrowLeft", null, 0)).toBeNull();
   });
 
   test("days without a value do not count for the axis", () => {

@@ -49,6 +49,7 @@ describe("the address of the usage screen", () => {
     expect(parseUsageView({}, NOW)).toEqual({
       range: "30d",
       period: { step: "day", from: "2026-10-25", to: "2026-11-23" },
+      isRunning: true,
       by: "model",
       metric: "cost",
       isCompared: true,
@@ -92,7 +93,7 @@ describe("the address of the usage screen", () => {
       from: "2026-11-22T11:00:00.000Z",
       to: "2026-11-23T11:00:00.000Z",
     });
-    expect(printPeriod(period)).toBe("2026-11-22 11:00 – 2026-11-23 11:00");
+    expect(printPeriod(period)).toBe("22 Nov 2026, 11:00 – 23 Nov 2026, 11:00");
     const hours = listSteps(period);
     expect([hours.length, hours[0], hours.at(-1)]).toEqual([24, period.from, "2026-11-23T10:00:00.000Z"]);
     expect(previousPeriod(period)).toEqual({

@@ -73,8 +73,8 @@ interface Returned {
 }
 
 /** Begins a sign-in. Returns where the provider sends the browser back to, and the cookie of the sign-in. */
-async function begin(): Promise<{ readonly back: URL; readonly cookie: string }> {
-  const started = await fetch(`${gateway.url}/api/console/oidc/start`, { redirect: "manual" });
+async function begin({ url } = gateway): Promise<{ readonly back: URL; readonly cookie: string }> {
+  const started = await fetch(`${url}/api/console/oidc/start`, { redirect: "manual" });
   expect(started.status).toBe(303);
   const cookie = started.headers.get("set-cookie")?.split(";")[0] ?? "";
   return { back: provider.authorize(started.headers.get("location") ?? ""), cookie };
@@ -383,6 +383,33 @@ describe("a sign-in through the provider is rejected", () => {
     const { back, cookie } = await begin();
     expect((await comeBack(back, cookie)).status).toBe(303);
     await rejected(await comeBack(back, cookie));
+  });
+
+  test("after many failures from one address, on a page that says how long to wait and leads on", async () => {
+    const oidc = {
+      issuer: provider.issuer,
+      client_id: "gateway",
+      client_secret: "secret",
+      name: "Test login",
+    };
+    const fresh = await startTestGateway({ yaml: JSON.stringify({ console: { oidc } }) });
+    try {
+      const { back, cookie } = await begin(fresh);
+      back.searchParams.set("state", "another");
+      for (let failed = 0; failed < 10; failed++) expect((await comeBack(back, cookie)).status).toBe(403);
+      const response = await fetch(back, { headers: { cookie } });
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        429,
+        "text/html; charset=utf-8",
+      ]);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+      const page = await response.text();
+      expect(page).toContain("Too many sign-ins from this address have failed");
+      expect(page).toContain('href="/api/console/oidc/start"');
+      expect(page).toContain('href="/console"');
+    } finally {
+      await fresh.stop();
+    }
   });
 
   test("under a host that is not configured", async () => {

@@ -54,6 +54,8 @@ describe("GET /api/admin/generations", () => {
     expect((await list("?model=sandbox/echo")).ids).toEqual(ids.slice(1));
     expect((await list(`?key_id=${newest?.["key_id"]}&account_id=acct_default`)).ids).toEqual(ids);
     expect((await list("?model=sandbox/echo&outcome=failed")).ids).toEqual([]);
+    expect((await list("?model_contains=ECHO")).ids).toEqual(ids);
+    expect((await list("?model_contains=o:Free")).ids).toEqual(ids.slice(0, 1));
     expect((await list("?account_id=user_none")).ids).toEqual([]);
   });
 

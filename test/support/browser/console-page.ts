@@ -15,6 +15,8 @@ export interface PageProblems {
 export interface PageOptions {
   readonly colorScheme?: "light" | "dark";
   readonly width?: number;
+  /** The time zone of the browser, as its IANA name. Absent: that of the machine. */
+  readonly timeZone?: string;
 }
 
 /** A page of the console in a context of its own, and what went wrong in it. */
@@ -27,9 +29,13 @@ export interface ConsolePage {
 export async function openConsolePage(
   browser: Browser,
   url: string,
-  { colorScheme = "light", width = 1_280 }: PageOptions = {},
+  { colorScheme = "light", width = 1_280, timeZone }: PageOptions = {},
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    colorScheme,
+    ...(timeZone === undefined ? {} : { timezoneId: timeZone }),
+  });
   const page = await context.newPage();
   // Less than a test may take: the test runner ends the browser of a test that takes too long.
   page.setDefaultTimeout(WAIT_MS);
@@ -74,4 +80,12 @@ export async function listViolations(page: Page): Promise<string[]> {
 export async function expectVisible(shown: Locator): Promise<void> {
   await shown.waitFor();
   expect(await shown.isVisible()).toBe(true);
+}
+
+/** Adds a filter to a list, by its field and the label of a suggested value. */
+export async function addFilter(page: Page, field: string, value: string): Promise<void> {
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("option", { name: field, exact: true }).click();
+  // A second text may follow the label, such as the hint of a key.
+  await page.getByRole("option", { name: value }).first().click();
 }

@@ -42,6 +42,8 @@ export async function startConsoleSite(options: ConsoleSiteOptions = {}): Promis
   await first.stop({ keepData: true });
   await recordGenerations(first.dataDir, people.keys, options);
   const gateway = await startTestGateway({ yaml, dataDir: first.dataDir, key: first.key });
+  // Builds the console, which the first page would wait for.
+  await (await fetch(`${gateway.url}/console`)).arrayBuffer();
   return {
     gateway,
     vendor,

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { theme } from "../../state/theme.ts";
+import { zone } from "../../state/time-zone.ts";
 import { text } from "../../text/text.ts";
 import { Segments } from "../controls/segments.tsx";
-import { formatExactTime } from "../values/format.ts";
-import { type ChartSeries, DASHES } from "./chart-data.ts";
+import { formatMinute, formatUtcDay } from "../values/format.ts";
+import { UtcDays, ZoneSwitch } from "../values/zone.tsx";
+import { type ChartSeries, DASHES, RUNNING_DASH } from "./chart-data.ts";
 import type { Plot, PlotSpec } from "./plot.ts";
 
 /** The numbers of a chart over time. */
@@ -15,8 +17,10 @@ interface ChartProps {
   /** Milliseconds since the epoch, ascending. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
-  /** Whether times are days in UTC; otherwise they are shown in the browser's time zone. */
+  /** Whether times are days in UTC; otherwise they are shown in the chosen time zone. */
   readonly isDaily: boolean;
+  /** Whether the day or hour of the last time still runs. Its values are drawn dashed. */
+  readonly isRunning: boolean;
   /** Returns the text of a value. */
   format(value: number): string;
 }
@@ -31,6 +35,7 @@ export function Chart(props: ChartProps) {
         <h2>{props.title}</h2>
         {props.controls}
         <span class="grow" />
+        {props.isDaily ? <UtcDays /> : <ZoneSwitch />}
         <Segments
           label={text.charts.view}
           value={view}
@@ -53,8 +58,10 @@ export function Chart(props: ChartProps) {
   );
 }
 
-function Legend({ series, times, point, format, isDaily }: ChartProps & { point: number | null }) {
+function Legend(props: ChartProps & { point: number | null }) {
+  const { series, times, point, format, isDaily, isRunning } = props;
   const at = point === null ? undefined : times[point];
+  const isLast = point === times.length - 1;
   return (
     <div class="legend">
       {series.map(({ id, label, style, values }) => (
@@ -64,13 +71,22 @@ function Legend({ series, times, point, format, isDaily }: ChartProps & { point:
           {point === null ? null : <strong>{printValue(values[point], format)}</strong>}
         </span>
       ))}
-      <span class="faint legend-time">{at === undefined ? "" : printChartTime(at, isDaily)}</span>
+      {isRunning ? (
+        <span class="legend-note">
+          <LineSample style={6} dash={RUNNING_DASH} />
+          {text.charts.running[isDaily ? "day" : "hour"]}
+        </span>
+      ) : null}
+      <span class="faint legend-time">
+        {at === undefined ? "" : printChartTime(at, isDaily)}
+        {isRunning && isLast ? ` ${text.charts.soFar}` : ""}
+      </span>
     </div>
   );
 }
 
 /** A piece of the line as it is drawn: colour and dash pattern. */
-function LineSample({ style }: { style: number }) {
+function LineSample({ style, dash = DASHES[style] }: { style: number; dash?: readonly number[] }) {
   return (
     <svg width="22" height="8" aria-hidden="true" class={`series-${style}`}>
       <line
@@ -80,13 +96,14 @@ function LineSample({ style }: { style: number }) {
         y2="4"
         stroke="currentColor"
         stroke-width="2"
-        stroke-dasharray={DASHES[style]?.join(" ")}
+        stroke-dasharray={dash?.join(" ")}
       />
     </svg>
   );
 }
 
-function Canvas({ title, times, series, isDaily, format, onPoint }: ChartProps & Pick<PlotSpec, "onPoint">) {
+function Canvas({ title, ...spec }: ChartProps & Pick<PlotSpec, "onPoint">) {
+  const { times, series, isDaily, isRunning, format, onPoint } = spec;
   const box = useRef<HTMLDivElement>(null);
   const isDark = useIsDark();
   useEffect(() => {
@@ -97,7 +114,7 @@ function Canvas({ title, times, series, isDaily, format, onPoint }: ChartProps &
     const observer = new ResizeObserver(() => plot?.resize(element.clientWidth));
     import("./plot.ts").then(({ drawPlot }) => {
       if (isGone) return;
-      plot = drawPlot(element, { times, series, isDaily, format, onPoint });
+      plot = drawPlot(element, { times, series, isDaily, isRunning, format, onPoint });
       observer.observe(element);
     });
     return () => {
@@ -106,7 +123,7 @@ function Canvas({ title, times, series, isDaily, format, onPoint }: ChartProps &
       plot?.remove();
       onPoint(null);
     };
-  }, [times, series, isDaily, format, theme.value, isDark]);
+  }, [times, series, isDaily, isRunning, format, theme.value, zone.value, isDark]);
   return <div ref={box} class="chart-canvas" role="img" aria-label={text.charts.about(title)} />;
 }
 
@@ -122,7 +139,7 @@ function useIsDark(): boolean {
   return isDark;
 }
 
-function ChartTable({ title, times, series, format, isDaily }: ChartProps) {
+function ChartTable({ title, times, series, format, isDaily, isRunning }: ChartProps) {
   return (
     <section class="table-box chart-table" tabIndex={0} aria-label={title}>
       <table class="table">
@@ -139,7 +156,10 @@ function ChartTable({ title, times, series, format, isDaily }: ChartProps) {
         <tbody>
           {times.map((at, i) => (
             <tr key={at}>
-              <td>{printChartTime(at, isDaily)}</td>
+              <td>
+                {printChartTime(at, isDaily)}
+                {isRunning && i === times.length - 1 ? ` ${text.charts.soFar}` : ""}
+              </td>
               {series.map(({ id, values }) => (
                 <td key={id} class="number">
                   {printValue(values[i], format)}
@@ -158,5 +178,5 @@ function printValue(value: number | null | undefined, format: ChartProps["format
 }
 
 function printChartTime(at: number, isDaily: boolean): string {
-  return isDaily ? new Date(at).toISOString().slice(0, 10) : formatExactTime(at).slice(0, -7);
+  return isDaily ? formatUtcDay(at) : formatMinute(at);
 }

@@ -1,7 +1,7 @@
 /** Draws a chart on a canvas with uPlot. Loaded when the first chart is shown. */
 import uPlot from "uplot";
-import { formatAxisTime } from "../values/format.ts";
-import { type ChartSeries, DASHES, findMaximum, roundUp } from "./chart-data.ts";
+import { formatAxisTime, formatUtcDay } from "../values/format.ts";
+import { type ChartSeries, DASHES, findMaximum, RUNNING_DASH, roundUp, splitRunning } from "./chart-data.ts";
 
 /** What a plot shows. */
 export interface PlotSpec {
@@ -10,6 +10,8 @@ export interface PlotSpec {
   readonly series: readonly ChartSeries[];
   /** Whether times are days in UTC. */
   readonly isDaily: boolean;
+  /** Whether the day or hour of the last time still runs. */
+  readonly isRunning: boolean;
   /** Returns the text of a value on the axis. */
   format(value: number): string;
   /** Called with the index of the time under the pointer; null if it left. */
@@ -29,6 +31,7 @@ const FONT = "11px system-ui, sans-serif";
 export function drawPlot(box: HTMLElement, spec: PlotSpec): Plot {
   const color = readColors(box);
   const { times, series, format } = spec;
+  const lines = series.flatMap((one) => listLines(one, spec.isRunning));
   const top = roundUp(findMaximum(series));
   const range = (times.at(-1) ?? 0) - (times[0] ?? 0);
   const axis = { stroke: color("--text-3"), font: FONT, ticks: { show: false } };
@@ -37,7 +40,7 @@ export function drawPlot(box: HTMLElement, spec: PlotSpec): Plot {
     {
       width: Math.max(200, box.clientWidth),
       height: HEIGHT,
-      padding: [12, 12, 0, 0],
+      padding: [12, 24, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
       scales: {
@@ -61,10 +64,10 @@ export function drawPlot(box: HTMLElement, spec: PlotSpec): Plot {
           values: (_, splits) => splits.map((value) => format(value)),
         },
       ],
-      series: [{}, ...series.map((one) => toSeries(one, color, times.length))],
+      series: [{}, ...lines.map((line) => toSeries(line, color, times.length))],
       hooks: { setCursor: [(self) => spec.onPoint(self.cursor.idx ?? null)] },
     },
-    [[...times], ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
+    [[...times], ...lines.map(({ values }) => [...values])] as uPlot.AlignedData,
     box,
   );
   return {
@@ -73,13 +76,29 @@ export function drawPlot(box: HTMLElement, spec: PlotSpec): Plot {
   };
 }
 
-function toSeries({ label, style }: ChartSeries, color: Colors, points: number): uPlot.Series {
+/** A line as it is drawn. */
+interface Line extends Pick<ChartSeries, "label" | "style" | "values"> {
+  readonly dash: readonly number[];
+}
+
+/** Returns the lines of a series: two if its last day or hour still runs. The period before, with style 0, is complete. */
+function listLines({ label, style, values }: ChartSeries, isRunning: boolean): readonly Line[] {
+  const dash = DASHES[style] ?? [];
+  if (!isRunning || style === 0) return [{ label, style, values, dash }];
+  const { complete, running } = splitRunning(values);
+  return [
+    { label, style, values: complete, dash },
+    { label, style, values: running, dash: RUNNING_DASH },
+  ];
+}
+
+function toSeries({ label, style, dash }: Line, color: Colors, points: number): uPlot.Series {
   const stroke = color(style === 0 ? "--text-3" : `--series-${style}`);
   return {
     label,
     stroke,
     width: style === 0 ? 1 : 1.75,
-    dash: [...(DASHES[style] ?? [])],
+    dash: [...dash],
     spanGaps: false,
     points: { show: points < 3, size: 6, fill: stroke },
     ...(style === 1 ? { fill: color("--series-fill") } : {}),
@@ -110,8 +129,6 @@ function splitTimes(
   return shown.filter((_, i) => i % each === 0);
 }
 
-const utcDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-
 function printTime(at: number, range: number, isDaily: boolean): string {
-  return isDaily ? utcDay.format(at) : formatAxisTime(at, range);
+  return isDaily ? formatUtcDay(at) : formatAxisTime(at, range);
 }

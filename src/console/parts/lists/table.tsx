@@ -14,6 +14,13 @@ export interface Column<Row> {
   /** The smallest width of a column without a width, in pixels. */
   readonly minWidth?: number;
   cell(row: Row): ComponentChildren;
+  /** Whether a long value wraps in place of being cut. */
+  readonly wraps?: boolean;
+  /**
+   * Where a card of a narrow window shows the value: as the card's title, to the right of the title, or below them. By default it is below
+   * them, behind the title of the column.
+   */
+  readonly onCard?: "title" | "aside" | "plain";
   /** The text that is shown on hover over a cell, such as the full text of a shortened one. */
   hint?(row: Row): string | undefined;
   /** The value to sort by; a column without it cannot be sorted. */
@@ -40,6 +47,8 @@ interface TableProps<Row> {
   readonly selected?: string | null;
   /** The smallest width in pixels before the table scrolls sideways; absent: the sum of the widths of its columns. */
   readonly minWidth?: number;
+  /** Whether a narrow window shows rows as cards. Without it the table scrolls sideways there. */
+  readonly hasCards?: boolean;
 }
 
 /** The smallest width of a column that names none. Pixels. */
@@ -65,7 +74,11 @@ export function BareTable<Row>(props: TableProps<Row>) {
     props.minWidth ??
     columns.reduce((sum, { width, minWidth = FLEXIBLE_WIDTH }) => sum + (width ?? minWidth), 0);
   return (
-    <table class="table" aria-label={props.label} style={{ minWidth: `${minWidth}px` }}>
+    <table
+      class={props.hasCards ? "table cards" : "table"}
+      aria-label={props.label}
+      style={{ "--table-width": `${minWidth}px` }}
+    >
       <colgroup>
         {columns.map(({ id, width }) => (
           <col key={id} style={width === undefined ? undefined : { width: `${width}px` }} />
@@ -100,6 +113,15 @@ function sortBy<Row>(columns: readonly Column<Row>[], rows: readonly Row[], orde
   return found === undefined ? rows : sortRows(rows, found, isDescending);
 }
 
+function classOf({ isNumber, wraps, onCard }: Column<never>): string | undefined {
+  const names = [
+    isNumber ? "number" : "",
+    wraps ? "wraps" : "",
+    onCard === undefined ? "" : `card-${onCard}`,
+  ];
+  return names.filter(Boolean).join(" ") || undefined;
+}
+
 interface RowProps {
   readonly row: unknown;
   readonly columns: readonly Column<unknown>[];
@@ -131,7 +153,12 @@ class TableRow extends Component<RowProps> {
         aria-selected={onOpen ? isSelected : undefined}
       >
         {columns.map((column) => (
-          <td key={column.id} class={column.isNumber ? "number" : undefined} title={column.hint?.(row)}>
+          <td
+            key={column.id}
+            class={classOf(column)}
+            data-title={column.onCard === undefined ? column.title : undefined}
+            title={column.hint?.(row)}
+          >
             {column.cell(row)}
           </td>
         ))}
@@ -176,9 +203,13 @@ function Foot<Row>({ columns, title }: { columns: readonly Column<Row>[]; title:
   return (
     <tfoot>
       <tr>
-        {columns.map(({ id, isNumber, foot }, i) => (
-          <td key={id} class={isNumber ? "number" : undefined}>
-            {i === 0 ? title : foot}
+        {columns.map((column, i) => (
+          <td
+            key={column.id}
+            class={classOf(column)}
+            data-title={column.onCard === undefined ? column.title : undefined}
+          >
+            {i === 0 ? title : column.foot}
           </td>
         ))}
       </tr>

@@ -1,4 +1,5 @@
-/** Texts for numbers, money and times. Pure functions; `now` is passed in. */
+/** Texts for numbers, money and times. Times are in the zone of `state/time-zone.ts`; `now` is passed in. */
+import { nameOffset, offsetOf, timeZone } from "../../state/time-zone.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -101,23 +102,70 @@ function formatAge(ms: number): string | null {
   return `${Math.floor(ms / (30 * DAY_MS))} months`;
 }
 
-const exact = new Intl.DateTimeFormat("en-GB", {
-  dateStyle: "medium",
-  timeStyle: "medium",
-});
+const FORMATS = {
+  exact: { dateStyle: "medium", timeStyle: "medium" },
+  minute: { dateStyle: "medium", timeStyle: "short" },
+  day: { day: "numeric", month: "short" },
+  clock: { hour: "2-digit", minute: "2-digit" },
+  second: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
+} as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>;
 
-/** Returns a time in the time zone of the browser with its milliseconds: `23 Nov 2026, 10:04:03.120`. */
-export function formatExactTime(at: number): string {
-  return `${exact.format(at)}.${String(at % 1_000).padStart(3, "0")}`;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Returns a time in a zone, by default the chosen one. */
+function print(kind: keyof typeof FORMATS, at: number, zone = timeZone()): string {
+  const name = `${kind} ${zone}`;
+  let format = formats.get(name);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat("en-GB", { ...FORMATS[kind], timeZone: zone });
+    formats.set(name, format);
+  }
+  return format.format(at);
 }
 
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+/** Returns a time with its milliseconds and its time zone: `23 Nov 2026, 10:04:03.120 UTC+1`. */
+export function formatExactTime(at: number): string {
+  return `${print("exact", at)}.${String(at % SECOND_MS).padStart(3, "0")} ${nameOffset(at)}`;
+}
+
+/** Returns a time to the minute: `23 Nov 2026, 10:04`. */
+export function formatMinute(at: number): string {
+  return print("minute", at);
+}
+
+/** Returns a time for a list: the clock with seconds on the day of `now`, otherwise day and clock: `23 Nov 10:04`. */
+export function formatListTime(at: number, now: number): string {
+  const day = print("day", at);
+  const isToday = day === print("day", now) && Math.abs(now - at) < 2 * DAY_MS;
+  return isToday ? print("second", at) : `${day} ${print("clock", at)}`;
+}
+
+/** Returns the beginning and the end of a period of at most a day: `23 Nov, 10:00 – 10:30`. */
+export function formatSpan(from: number, to: number): string {
+  const [first, last] = [print("day", from), print("day", to)];
+  const end = first === last ? print("clock", to) : `${last}, ${print("clock", to)}`;
+  return `${first}, ${print("clock", from)} – ${end}`;
+}
+
+/** Returns a day that is a day in UTC, whatever zone is chosen: `23 Nov`. */
+export function formatUtcDay(at: number): string {
+  return print("day", at, "UTC");
+}
 
 /** Returns a time for an axis over `rangeMs`: the clock within two days, otherwise the day. */
 export function formatAxisTime(at: number, rangeMs: number): string {
-  if (rangeMs <= DAY_MS) return clock.format(at);
-  return rangeMs <= 8 * DAY_MS ? `${day.format(at)} ${clock.format(at)}` : day.format(at);
+  if (rangeMs <= DAY_MS) return print("clock", at);
+  return rangeMs <= 8 * DAY_MS ? `${print("day", at)} ${print("clock", at)}` : print("day", at);
+}
+
+/** Returns a time as RFC 3339 with the offset of the chosen zone, for files: `2026-11-23T10:04:03.120+01:00`. */
+export function formatIsoTime(at: number): string {
+  const offset = offsetOf(at);
+  const local = new Date(at + offset * MINUTE_MS).toISOString();
+  if (offset === 0) return local;
+  const two = (value: number) => String(value).padStart(2, "0");
+  const size = Math.abs(offset);
+  return `${local.slice(0, -1)}${offset < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
 /** Returns the beginning of an id that tells it from others of its kind: the prefix and the last six characters. */

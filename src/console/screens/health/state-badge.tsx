@@ -1,5 +1,6 @@
 import type { ProviderHealth } from "../../api/schema.ts";
 import { Badge, type Tone } from "../../parts/values/badge.tsx";
+import { formatExactTime } from "../../parts/values/format.ts";
 import { text } from "../../text/text.ts";
 import type { State } from "./health-rows.ts";
 
@@ -24,7 +25,7 @@ export function StateBadge({ state, count }: { state: State; count?: number }) {
 /** Says that an operator has taken a provider or model out of routing. */
 export function DrainedBadge({ drain }: { drain: NonNullable<ProviderHealth["drain"]> }) {
   const { until, untilEnded, badge } = text.health.drain;
-  const about = drain.until === null ? untilEnded : `${until} ${new Date(drain.until).toLocaleString()}`;
+  const about = drain.until === null ? untilEnded : `${until} ${formatExactTime(Date.parse(drain.until))}`;
   return (
     <span title={drain.note === null ? about : `${about}: ${drain.note}`}>
       <Badge tone="warn">{badge}</Badge>

@@ -2,6 +2,7 @@ import type { GenerationDetails } from "../../api/schema.ts";
 import { Section } from "../../parts/layout/section.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge, type Tone } from "../../parts/values/badge.tsx";
+import { formatExactTime } from "../../parts/values/format.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.request;
@@ -76,5 +77,5 @@ function listEntries({ plan, attempts, provider_name, model, outcome }: Generati
 
 function describe(reason: string, until: string | undefined): string {
   const sentence = words.reasons[reason as keyof typeof words.reasons] ?? reason;
-  return until === undefined ? sentence : `${sentence} ${words.until(new Date(until).toLocaleString())}`;
+  return until === undefined ? sentence : `${sentence} ${words.until(formatExactTime(Date.parse(until)))}`;
 }

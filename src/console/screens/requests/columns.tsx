@@ -5,11 +5,16 @@ import {
   formatCount,
   formatDuration,
   formatExactMoney,
+  formatExactTime,
+  formatListTime,
   formatMoney,
+  formatShortCount,
   formatSpeed,
   shortenId,
 } from "../../parts/values/format.ts";
-import { Id, Time } from "../../parts/values/values.tsx";
+import { Id } from "../../parts/values/values.tsx";
+import { now } from "../../state/now.ts";
+import { nameOffset } from "../../state/time-zone.ts";
 import { text } from "../../text/text.ts";
 
 const names = text.requests.columns;
@@ -29,17 +34,18 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
   {
     id: "time",
     title: names.time,
-    width: 104,
+    width: 118,
+    onCard: "plain",
+    hint: ({ created_at }) => formatExactTime(Date.parse(created_at)),
     cell: ({ id, created_at }) => (
-      <a href={pathOf(id)}>
-        <Time at={created_at} />
-      </a>
+      <a href={pathOf(id)}>{formatListTime(Date.parse(created_at), now.peek())}</a>
     ),
   },
   {
     id: "outcome",
     title: names.outcome,
-    width: 116,
+    width: 112,
+    onCard: "plain",
     hint: ({ status, error_type }) => (error_type === null ? undefined : `${status ?? ""} ${error_type}`),
     cell: ({ outcome, status, count = 1 }) => (
       <>
@@ -52,6 +58,9 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
   {
     id: "model",
     title: names.model,
+    width: 208,
+    wraps: true,
+    onCard: "title",
     hint: ({ model, requested_model }) =>
       model === requested_model ? requested_model : text.requests.asked(requested_model),
     cell: ({ model, requested_model }) => model ?? requested_model,
@@ -59,7 +68,8 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
   {
     id: "provider",
     title: names.provider,
-    width: 108,
+    width: 92,
+    onCard: "plain",
     cell: ({ provider_name, attempts }) => (
       <>
         {provider_name ?? <span class="faint">–</span>}
@@ -74,7 +84,8 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
   {
     id: "key",
     title: names.key,
-    width: 140,
+    width: 110,
+    onCard: "plain",
     hint: ({ key_id }) => key_id ?? undefined,
     cell: ({ key_id, key_name }) => printName(key_id, key_name, text.requests.anonymous),
   },
@@ -115,35 +126,38 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
   {
     id: "tokens_prompt",
     title: names.promptTokens,
-    width: 74,
+    width: 66,
     isNumber: true,
-    cell: ({ tokens_prompt }) => formatCount(tokens_prompt),
+    hint: ({ tokens_prompt }) => formatCount(tokens_prompt),
+    cell: ({ tokens_prompt }) => formatTokens(tokens_prompt),
   },
   {
     id: "tokens_cached",
     title: names.cachedTokens,
-    width: 74,
+    width: 66,
     isNumber: true,
-    cell: ({ tokens_cached }) => formatCount(tokens_cached),
+    hint: ({ tokens_cached }) => formatCount(tokens_cached),
+    cell: ({ tokens_cached }) => formatTokens(tokens_cached),
   },
   {
     id: "tokens_completion",
     title: names.completionTokens,
-    width: 74,
+    width: 62,
     isNumber: true,
-    cell: ({ tokens_completion }) => formatCount(tokens_completion),
+    hint: ({ tokens_completion }) => formatCount(tokens_completion),
+    cell: ({ tokens_completion }) => formatTokens(tokens_completion),
   },
   {
     id: "latency",
     title: names.firstToken,
-    width: 94,
+    width: 92,
     isNumber: true,
     cell: ({ latency }) => formatDuration(latency),
   },
   {
     id: "duration",
     title: names.duration,
-    width: 84,
+    width: 92,
     isNumber: true,
     cell: ({ duration }) => formatDuration(duration),
   },
@@ -158,13 +172,27 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
   {
     id: "cost",
     title: names.cost,
-    width: 108,
+    width: 104,
     isNumber: true,
+    onCard: "aside",
     hint: ({ total_cost_nanodollars }) => formatExactMoney(total_cost_nanodollars),
     cell: ({ total_cost_nanodollars }) => formatMoney(total_cost_nanodollars),
   },
   { id: "id", title: names.id, width: 140, cell: ({ id }) => <Id id={id} /> },
 ];
+
+/** The largest count that is shown with all its digits. */
+const MAX_EXACT = 999_999;
+
+function formatTokens(count: number): string {
+  return count > MAX_EXACT ? formatShortCount(count) : formatCount(count);
+}
+
+/** Returns the columns with the time zone in the title of the times. */
+export function withZone(columns: readonly Column<GenerationLine>[]): readonly Column<GenerationLine>[] {
+  const title = `${names.time} (${nameOffset(now.peek())})`;
+  return columns.map((column) => (column.id === "time" ? { ...column, title } : column));
+}
 
 /** The columns that are shown until others are chosen. */
 const USUAL_COLUMNS: readonly string[] = [
@@ -180,9 +208,10 @@ const USUAL_COLUMNS: readonly string[] = [
   "cost",
 ];
 
-/** Reads a stored choice of columns, their ids separated by commas. The usual ones, if it names none that exists. */
-export function readColumns(stored: string | null): readonly string[] {
+/** Reads a stored choice of columns, their ids separated by commas. The usual ones, if it names none that exists. `isWide`: for a wide window. */
+export function readColumns(stored: string | null, isWide = false): readonly string[] {
   const known = new Set(COLUMNS.map(({ id }) => id));
   const chosen = (stored ?? "").split(",").filter((id) => known.has(id));
-  return chosen.length === 0 ? USUAL_COLUMNS : chosen;
+  if (chosen.length > 0) return chosen;
+  return isWide ? [...USUAL_COLUMNS, "account"] : USUAL_COLUMNS;
 }

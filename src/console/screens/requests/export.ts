@@ -1,5 +1,6 @@
 import { loadRequests } from "../../api/load-requests.ts";
 import type { RequestPage, RequestRow } from "../../api/request-row.ts";
+import { formatIsoTime } from "../../parts/values/format.ts";
 import { saveFile } from "../../parts/values/save-file.ts";
 import { printCsv } from "../../state/csv.ts";
 import { type Filters, toApiQuery } from "../../state/filters.ts";
@@ -39,6 +40,12 @@ const FIELDS = [
   "is_byok",
 ] as const satisfies readonly (keyof RequestRow)[];
 
+/** Returns a field as a cell. Times are in the zone in which the list shows them. No tag has a comma. */
+function printField(row: RequestRow, name: (typeof FIELDS)[number]) {
+  if (name === "created_at") return formatIsoTime(Date.parse(row.created_at));
+  return name === "tags" ? row.tags.join(",") : row[name];
+}
+
 /**
  * Saves the generations that match as a CSV file, up to a bound. Resolves with their number.
  * @throws ApiError
@@ -53,8 +60,7 @@ export async function exportRequests(filters: Filters): Promise<number> {
     after = page.next;
   } while (after !== null && rows.length < MAX_ROWS);
   const shown = rows.slice(0, MAX_ROWS);
-  // No tag has a comma.
-  const table = shown.map((row) => FIELDS.map((name) => (name === "tags" ? row.tags.join(",") : row[name])));
+  const table = shown.map((row) => FIELDS.map((name) => printField(row, name)));
   saveFile("requests.csv", "text/csv", printCsv(FIELDS, table));
   return shown.length;
 }

@@ -6,11 +6,12 @@ import { Popover } from "../../parts/layout/popover.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { type Filters, isLive, readFilters } from "../../state/filters.ts";
 import { query } from "../../state/location.ts";
+import { isOperator } from "../../state/session.ts";
 import { readStored, store } from "../../state/stored.ts";
 import { text } from "../../text/text.ts";
 import { COLUMNS, readColumns } from "./columns.tsx";
 import { exportRequests, MAX_ROWS } from "./export.ts";
-import { FilterBar } from "./filter-bar.tsx";
+import { RequestFilters } from "./filter-bar.tsx";
 import { Histogram } from "./histogram.tsx";
 import { Rows } from "./rows.tsx";
 import { type RequestList, useRequests } from "./use-requests.ts";
@@ -18,11 +19,18 @@ import { type RequestList, useRequests } from "./use-requests.ts";
 const words = text.requests;
 /** Where the browser keeps the chosen columns. */
 const COLUMNS_KEY = "requests.columns";
+/** The width of a window from which the account is shown, too. Pixels. */
+const WIDE = 1_600;
+
+/** Whether there is room for the account, which only the operator sees several of. */
+function isWide(): boolean {
+  return isOperator.value && window.innerWidth >= WIDE;
+}
 
 /** The list of requests: live, filtered by the address, with a histogram. */
 export default function Requests() {
   const filters = readFilters(query.value);
-  const [columns, setColumns] = useState(() => readColumns(readStored(COLUMNS_KEY)));
+  const [columns, setColumns] = useState(() => readColumns(readStored(COLUMNS_KEY), isWide()));
   const [isPaused, setPaused] = useState(false);
   const [isHeld, setHeld] = useState(false);
   const list = useRequests(filters, isPaused || isHeld);
@@ -32,7 +40,7 @@ export default function Requests() {
     const same = JSON.parse(key) as Filters;
     return (
       <>
-        <FilterBar filters={same} />
+        <RequestFilters filters={same} />
         <Histogram filters={same} />
       </>
     );
@@ -64,7 +72,7 @@ function ColumnChoice(props: { columns: readonly string[]; onChange: (columns: r
       one === id ? isChosen : props.columns.includes(one),
     );
     store(COLUMNS_KEY, chosen.join(","));
-    props.onChange(readColumns(chosen.join(",")));
+    props.onChange(readColumns(chosen.join(","), isWide()));
   };
   return (
     <Popover label={words.chooseColumns} icon="columns">

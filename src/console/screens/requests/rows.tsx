@@ -6,8 +6,9 @@ import { Empty, ErrorBox, RowsSkeleton } from "../../parts/layout/states.tsx";
 import { BareTable } from "../../parts/lists/table.tsx";
 import { type Filters, hasFields } from "../../state/filters.ts";
 import { navigate } from "../../state/location.ts";
+import { zone } from "../../state/time-zone.ts";
 import { text } from "../../text/text.ts";
-import { COLUMNS, pathOf } from "./columns.tsx";
+import { COLUMNS, pathOf, withZone } from "./columns.tsx";
 import { applyFilters } from "./filter-bar.tsx";
 import type { RequestList } from "./use-requests.ts";
 
@@ -31,8 +32,11 @@ export function Rows({ list, filters, columns, onHold }: RowsProps) {
   const isOver = useRef(false);
   const hold = () => onHold(isOver.current || (box.current?.scrollTop ?? 0) > 0);
   const [selected, setSelected] = useSelection({ list, box, onHold, hold });
-  const shown = useMemo(() => COLUMNS.filter(({ id }) => columns.includes(id)), [columns]);
-  const { rows } = list;
+  const shown = useMemo(
+    () => withZone(COLUMNS.filter(({ id }) => columns.includes(id))),
+    [columns, zone.value],
+  );
+  const { rows, isStale } = list;
   // The same element again is not compared with its rows: most batches of a busy feed only change how many rows wait.
   const table = useMemo(
     () => (
@@ -43,6 +47,7 @@ export function Rows({ list, filters, columns, onHold }: RowsProps) {
         keyOf={({ id }) => id}
         selected={selected}
         onOpen={openRow}
+        hasCards
       />
     ),
     [shown, rows, selected],
@@ -65,7 +70,8 @@ export function Rows({ list, filters, columns, onHold }: RowsProps) {
   return (
     <section
       ref={box}
-      class="table-box fill"
+      class={isStale ? "table-box fill stale" : "table-box fill"}
+      aria-busy={isStale}
       tabIndex={0}
       aria-label={words.title}
       onScroll={hold}
@@ -139,7 +145,7 @@ function NoRows({ list, filters }: Pick<RowsProps, "list" | "filters">) {
     <Empty title={words.noMatch}>
       <p>{words.noMatchAbout}</p>
       <Button onClick={() => applyFilters({ time: { last: "30d" }, fields: {}, id: null })}>
-        {words.clearFilters}
+        {text.filters.clear}
       </Button>
     </Empty>
   );
@@ -157,16 +163,18 @@ function More({ list }: { list: RequestList }) {
     observer.observe(end.current);
     return () => observer.disconnect();
   }, [hasMore, isLoading, loadMore, rows.length]);
+  if (list.error !== null)
+    return (
+      <div class="list-end">
+        <ErrorBox error={list.error} onRetry={hasMore ? loadMore : list.reload} />
+      </div>
+    );
   if (!hasMore) return null;
   return (
     <div ref={end} class="list-end">
-      {list.error === null ? (
-        <Button kind="bare" isBusy={isLoading} onClick={loadMore}>
-          {isLoading ? text.states.loading : words.more}
-        </Button>
-      ) : (
-        <ErrorBox error={list.error} onRetry={loadMore} />
-      )}
+      <Button kind="bare" isBusy={isLoading} onClick={loadMore}>
+        {isLoading ? text.states.loading : words.more}
+      </Button>
     </div>
   );
 }

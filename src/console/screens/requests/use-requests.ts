@@ -23,6 +23,8 @@ export interface RequestList {
   readonly waiting: readonly RequestRow[];
   readonly error: ApiError | null;
   readonly isLoading: boolean;
+  /** Whether the rows are those of former filters, which are shown until the load ends. */
+  readonly isStale: boolean;
   /** Whether there are older rows. */
   readonly hasMore: boolean;
   readonly feed: FeedState;
@@ -35,12 +37,15 @@ export interface RequestList {
 }
 
 interface State extends Pick<RequestList, "rows" | "waiting" | "error" | "isLoading" | "dropped"> {
+  /** The filters of the rows and of the error. */
+  readonly key: string | null;
   readonly next: string | null;
   /** How many rows the list may have before the oldest are left out. */
   readonly most: number;
 }
 
 const EMPTY: State = {
+  key: null,
   rows: [],
   waiting: [],
   error: null,
@@ -63,12 +68,18 @@ export function useRequests(filters: Filters, isPaused: boolean): RequestList {
   useEffect(() => {
     const controller = new AbortController();
     const query = { ...toApiQuery(JSON.parse(key) as Filters, Date.now()), limit: PAGE_ROWS };
-    setState((before) => ({ ...before, isLoading: true }));
+    setState((before) => ({ ...before, error: null, isLoading: true }));
     loadRequests(query, controller.signal).then(
-      ({ data, next }) => setState({ ...EMPTY, rows: data, next, isLoading: false }),
+      ({ data, next }) => setState({ ...EMPTY, key, rows: data, next, isLoading: false }),
       (error: unknown) => {
-        if (!controller.signal.aborted)
-          setState((before) => ({ ...before, error: toApiError(error), isLoading: false }));
+        if (controller.signal.aborted) return;
+        // Rows of other filters would be taken for those that were asked for.
+        setState((before) => ({
+          ...(before.key === key ? before : EMPTY),
+          key,
+          error: toApiError(error),
+          isLoading: false,
+        }));
       },
     );
     return () => controller.abort();
@@ -103,6 +114,7 @@ export function useRequests(filters: Filters, isPaused: boolean): RequestList {
   return {
     ...state,
     feed,
+    isStale: state.key !== null && state.key !== key,
     hasMore: next !== null,
     loadMore,
     reload,

@@ -78,6 +78,7 @@ export function UsageChart(props: {
       times={times}
       series={series}
       isDaily={period.step === "day"}
+      isRunning={view.isRunning}
       format={FORMATS[metric]}
     />
   );

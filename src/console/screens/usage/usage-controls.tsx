@@ -1,12 +1,16 @@
 import { useState } from "preact/hooks";
-import { AccountPicker } from "../../parts/controls/account-picker.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check, Field } from "../../parts/controls/field.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
+import { FilterBar } from "../../parts/filters/filter-bar.tsx";
+import type { FilterField } from "../../parts/filters/filter-fields.ts";
+import { namedField } from "../../parts/filters/named-field.ts";
 import { Dialog } from "../../parts/layout/dialog.tsx";
+import { UtcDays, ZoneSwitch } from "../../parts/values/zone.tsx";
 import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import { seesUsers } from "../requests/filter-fields.ts";
 import {
   countDays,
   type DayRange,
@@ -18,7 +22,7 @@ import {
   type UsageView,
 } from "./usage-view.ts";
 
-/** The choice of the range, the account and the comparison. All of it is in the address. */
+/** The choice of the range, the comparison and the filters. All of it is in the address. */
 export function UsageControls({ view }: { view: UsageView }) {
   const [isChoosing, setChoosing] = useState(false);
   const choose = (range: string) => {
@@ -33,57 +37,42 @@ export function UsageControls({ view }: { view: UsageView }) {
         choices={RANGE_NAMES.map((value) => ({ value, label: text.usage.ranges[value] }))}
         onChange={choose}
       />
-      <span class="quiet nowrap" title={text.usage.utc[view.period.step]}>
-        {printPeriod(view.period)}
+      <span class="quiet nowrap">
+        {printPeriod(view.period)} {view.period.step === "day" ? <UtcDays /> : <ZoneSwitch isShort />}
       </span>
-      <span class="grow" />
-      {isOperator.value ? (
-        <AccountPicker
-          label={text.usage.allAccounts}
-          value={view.account}
-          onChange={(account) => setQuery({ account })}
-        />
-      ) : null}
       <Check
         label={text.usage.compare}
         isChecked={view.isCompared}
         onChange={(isChecked) => setQuery({ compare: isChecked ? null : "no" })}
       />
-      <Filters view={view} />
+      <FilterBar
+        fields={listFilterFields()}
+        values={{ ...view.filters, account: view.account ?? undefined }}
+        onChange={setQuery}
+      />
       {isChoosing ? <OwnRange days={toDays(view.period)} onClose={() => setChoosing(false)} /> : null}
     </div>
   );
+}
+
+const names = text.usage.dimensions;
+
+/** Returns the fields that the signed-in person can filter usage by. */
+function listFilterFields(): readonly FilterField[] {
+  return [
+    namedField(FILTERS.model, names.model, "models"),
+    namedField(FILTERS.provider, names.provider, "providers"),
+    namedField(FILTERS.key, names.key, "keys"),
+    ...(seesUsers() ? [namedField(FILTERS.user, names.user, "users")] : []),
+    ...(isOperator.value ? [namedField("account", names.account, "accounts")] : []),
+    namedField(FILTERS.tag, names.tag, "tags"),
+  ];
 }
 
 /** The days of a period, from which an own range is changed. */
 function toDays({ from, to }: Period): DayRange {
   const chars = "YYYY-MM-DD".length;
   return { from: from.slice(0, chars), to: to.slice(0, chars) };
-}
-
-const FILTERED = ["model", "provider", "key", "user", "tag"] as const;
-
-/** The filters that are set; pressing one removes it. */
-function Filters({ view }: { view: UsageView }) {
-  return (
-    <>
-      {FILTERED.map((dimension) => {
-        const value = view.filters[FILTERS[dimension]];
-        const name = text.usage.dimensions[dimension];
-        if (value === undefined) return null;
-        return (
-          <Button
-            key={dimension}
-            icon="close"
-            label={text.usage.removeFilter(name)}
-            onClick={() => setQuery({ [FILTERS[dimension]]: null })}
-          >
-            {text.usage.filter(name, value)}
-          </Button>
-        );
-      })}
-    </>
-  );
 }
 
 function OwnRange({ days, onClose }: { days: DayRange; onClose: () => void }) {
@@ -120,7 +109,7 @@ function OwnRange({ days, onClose }: { days: DayRange; onClose: () => void }) {
         value={from}
         onInput={setFrom}
         isRequired
-        hint={text.usage.utc.day}
+        hint={text.usage.utcDay}
       />
       <Field label={text.usage.to} type="date" value={to} onInput={setTo} isRequired error={problem} />
     </Dialog>

@@ -69,6 +69,11 @@ function stepOf({ day, hour }: UsageLine): string | null {
   return hour ?? day ?? null;
 }
 
+/** Returns the lines of all days or hours but one. */
+export function withoutStep(lines: readonly UsageLine[], step: string | undefined): readonly UsageLine[] {
+  return lines.filter((line) => stepOf(line) !== step);
+}
+
 /** Returns a value for each day or hour: of its line, or `absent` without one. */
 export function valuesBy(
   lines: readonly UsageLine[],

@@ -52,6 +52,7 @@ export function UsageTable(props: {
         order={order}
         onOrder={(sort) => setQuery({ sort })}
         footTitle={text.usage.total}
+        hasCards
       />
     </section>
   );
@@ -71,13 +72,14 @@ function listColumns(
 ): readonly Column<UsageLine>[] {
   const { columns } = text.usage;
   const total = sumLines(steps);
+  const prices = [...listPriceColumns(lines, total), ...marginColumns(lines, sumMargins(steps))];
   return [
     nameColumn(view),
-    ...(cells === null ? [] : [trendColumn(view, cells)]),
-    shareColumn(total),
+    // The table must fit into a window of 1,280 pixels. Amounts of money are more important than what the chart shows, too.
+    ...(cells === null || prices.length > 0 ? [] : [trendColumn(view, cells)]),
+    ...(prices.length > 1 ? [] : [shareColumn(total)]),
     moneyColumn("cost", columns.cost, total.cost_nanodollars, (line) => line.cost_nanodollars),
-    ...listPriceColumns(lines, total),
-    ...marginColumns(lines, sumMargins(steps)),
+    ...prices,
     countColumn("requests", columns.requests, total.requests, ({ requests }) => requests),
     countColumn("errors", columns.errors, total.errors, ({ errors }) => errors),
     countColumn("prompt", columns.prompt, total.tokens_prompt, (line) => line.tokens_prompt),
@@ -111,7 +113,9 @@ function nameColumn(view: UsageView): Column<UsageLine> {
   return {
     id: "name",
     title: text.usage.dimensions[by],
-    minWidth: 240,
+    width: 216,
+    wraps: true,
+    onCard: "title",
     sortBy: labelOf,
     cell: (line) => {
       const label = labelOf(line);
@@ -121,7 +125,7 @@ function nameColumn(view: UsageView): Column<UsageLine> {
       if (link === null) return <span title={text.usage.otherTags}>{label}</span>;
       return (
         <span class="row">
-          <a class="cut" href={link} title={label === id ? label : `${label} (${id})`}>
+          <a href={link} title={label === id ? label : `${label} (${id})`}>
             {label}
           </a>
           {by === "outcome" ? null : <OnlyThis by={by} id={id} />}
@@ -136,8 +140,9 @@ function trendColumn({ by, period }: UsageView, cells: readonly UsageLine[]): Co
   return {
     id: "trend",
     title: text.usage.columns.trend[period.step],
-    width: 96,
-    cell: (line) => <Sparkline values={trends.get(idOf(line, by)) ?? []} />,
+    width: 64,
+    onCard: "plain",
+    cell: (line) => <Sparkline values={trends.get(idOf(line, by)) ?? []} width={48} />,
   };
 }
 
@@ -162,7 +167,7 @@ function shareColumn(total: UsageTotal): Column<UsageLine> {
   return {
     id: "share",
     title: text.usage.columns.share,
-    width: 104,
+    width: 76,
     cell: (line) => (
       <span class="share" title={formatShare(shareOf(line))}>
         <ShareBar share={shareOf(line)} />
@@ -179,7 +184,7 @@ function countColumn(id: string, title: string, total: number, sortBy: NumberOf)
     id,
     title,
     isNumber: true,
-    width: 84,
+    width: id === "errors" ? 60 : 72,
     sortBy,
     cell: (line) => <Count count={sortBy(line)} />,
     foot: <Count count={total} />,
@@ -188,7 +193,8 @@ function countColumn(id: string, title: string, total: number, sortBy: NumberOf)
 
 function moneyColumn(id: string, title: string, total: number, sortBy: NumberOf): Column<UsageLine> {
   const cell = (line: UsageLine) => <Money nanodollars={sortBy(line)} />;
-  return { id, title, isNumber: true, width: 92, sortBy, cell, foot: <Money nanodollars={total} /> };
+  const onCard = id === "cost" ? "aside" : undefined;
+  return { id, title, isNumber: true, width: 84, onCard, sortBy, cell, foot: <Money nanodollars={total} /> };
 }
 
 function cachedColumn(total: UsageTotal): Column<UsageLine> {
@@ -200,7 +206,7 @@ function cachedColumn(total: UsageTotal): Column<UsageLine> {
     id: "cached",
     title: text.usage.columns.cached,
     isNumber: true,
-    width: 76,
+    width: 62,
     sortBy: cachedShare,
     cell: print,
     foot: print(total),
@@ -223,7 +229,8 @@ function timeColumn(id: string, title: string, read: (line: UsageLine) => number
     id,
     title,
     isNumber: true,
-    width: 88,
+    // The last column ends at the edge of the card.
+    width: id === "took50" ? 88 : 76,
     sortBy: read,
     cell: (line) => formatDuration(read(line)),
   };

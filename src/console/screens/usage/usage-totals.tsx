@@ -16,7 +16,9 @@ import {
   sumLines,
   sumMargins,
   type UsageTotal,
+  withoutStep,
 } from "./usage-lines.ts";
+import { listSteps, previousPeriod, type UsageView } from "./usage-view.ts";
 
 /** Usage by day or hour. */
 type Lines = readonly UsageLine[];
@@ -29,11 +31,23 @@ interface Figure {
   readonly change: number | null;
 }
 
-/** The totals of the period, each with its change since the period before. */
-export function UsageTotals({ steps, before }: { steps: Lines; before: Lines | null }) {
+/** Usage by day or hour that is compared. */
+interface Compared {
+  readonly now: Lines;
+  readonly before: Lines;
+}
+
+/**
+ * The totals of the period, each with its change since the period before. A day or hour that still runs is left out of the comparison, and
+ * so is its counterpart in the period before.
+ */
+export function UsageTotals(props: { view: UsageView; steps: Lines; before: Lines | null }) {
+  const { view, steps, before } = props;
+  const compared =
+    before === null ? null : { now: complete(steps, view), before: completeBefore(before, view) };
   return (
     <dl class="figures usage-totals">
-      {[...listFigures(steps, before), ...listMargin(steps, before)].map(
+      {[...listFigures(steps, compared), ...listMargin(steps, compared)].map(
         ({ name, value, exact, detail, change }) => (
           <div key={name}>
             <dt class="figure-name" title={text.usage.totalHints[name]}>
@@ -43,7 +57,7 @@ export function UsageTotals({ steps, before }: { steps: Lines; before: Lines | n
               {value}
             </dd>
             <dd class="figure-detail">
-              {before === null ? null : <Change change={change} />}
+              {compared === null ? null : <Change change={change} view={view} />}
               {detail === null ? null : <span class="faint">{detail}</span>}
             </dd>
           </div>
@@ -53,11 +67,17 @@ export function UsageTotals({ steps, before }: { steps: Lines; before: Lines | n
   );
 }
 
-function listFigures(steps: Lines, stepsBefore: Lines | null): readonly Figure[] {
+const complete = (steps: Lines, { period, isRunning }: UsageView) =>
+  isRunning ? withoutStep(steps, listSteps(period).at(-1)) : steps;
+
+const completeBefore = (steps: Lines, { period, isRunning }: UsageView) =>
+  isRunning ? withoutStep(steps, listSteps(previousPeriod(period)).at(-1)) : steps;
+
+function listFigures(steps: Lines, compared: Compared | null): readonly Figure[] {
   const total = sumLines(steps);
-  const before = stepsBefore === null ? null : sumLines(stepsBefore);
+  const [before, now] = [sumLines(compared?.before ?? []), sumLines(compared?.now ?? [])];
   const change = (of: (one: UsageTotal) => number | null) =>
-    before === null ? null : changeOf(of(before), of(total));
+    compared === null ? null : changeOf(of(before), of(now));
   const tokens = (one: UsageTotal) => metricOf(one, "tokens") ?? 0;
   const failed = errorShare(total);
   const cached = cachedShare(total);
@@ -109,22 +129,23 @@ function listFigures(steps: Lines, stepsBefore: Lines | null): readonly Figure[]
 }
 
 /** The margin, for the operator. Its change is shown against a gain only: against a loss its sign would mislead. */
-function listMargin(steps: Lines, before: Lines | null): readonly Figure[] {
+function listMargin(steps: Lines, compared: Compared | null): readonly Figure[] {
   const margin = sumMargins(steps);
   if (margin === null || !isOperator.value) return [];
-  const marginBefore = before === null ? null : sumMargins(before);
+  const before = compared === null ? null : sumMargins(compared.before);
+  const now = compared === null ? null : sumMargins(compared.now);
   return [
     {
       name: "margin",
       value: formatMoney(margin),
       exact: formatExactMoney(margin),
       detail: null,
-      change: marginBefore === null || marginBefore <= 0 ? null : changeOf(marginBefore, margin),
+      change: before === null || before <= 0 ? null : changeOf(before, now),
     },
   ];
 }
 
-function Change({ change }: { change: number | null }) {
+function Change({ change, view }: { change: number | null; view: UsageView }) {
   if (change === null)
     return (
       <span class="faint" title={text.usage.noChange}>
@@ -133,5 +154,6 @@ function Change({ change }: { change: number | null }) {
     );
   const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
   const value = `${sign}${formatShare(Math.abs(change))}`;
-  return <span title={text.usage.change(value)}>{value}</span>;
+  const about = view.isRunning ? text.usage.changeSoFar[view.period.step] : text.usage.change;
+  return <span title={about(value)}>{value}</span>;
 }

@@ -1,4 +1,5 @@
 /** What the screen "Usage" shows, as its address says. Pure functions. */
+import { formatMinute } from "../../parts/values/format.ts";
 
 /** What usage is grouped by in the table. */
 export const DIMENSIONS = ["model", "provider", "key", "user", "account", "outcome", "tag"] as const;
@@ -45,6 +46,8 @@ export interface Period extends DayRange {
 export interface UsageView {
   readonly range: RangeName;
   readonly period: Period;
+  /** Whether the last day or hour of the period still runs. */
+  readonly isRunning: boolean;
   readonly by: Dimension;
   readonly metric: Metric;
   readonly isCompared: boolean;
@@ -76,9 +79,12 @@ export function parseUsageView(query: Readonly<Record<string, string>>, now: num
   const own = parseOwnRange(query);
   const named = RANGE_NAMES.find((name) => name === query["range"] && name !== "own") ?? "30d";
   const range = own === null ? named : "own";
+  const period: Period = own === null ? periodOf(named, now) : { step: "day", ...own };
+  const { begin, end } = boundsOf(period);
   return {
     range,
-    period: own === null ? periodOf(named, now) : { step: "day", ...own },
+    period,
+    isRunning: begin <= now && now < end,
     by: DIMENSIONS.find((name) => name === query["by"]) ?? "model",
     metric: METRICS.find((name) => name === query["metric"]) ?? "cost",
     isCompared: query["compare"] !== "no",
@@ -146,10 +152,9 @@ export function previousPeriod(period: Period): Period {
   return { step: "day", from: toDate(from), to: toDate(begin - DAY_MS) };
 }
 
-/** Returns a period as text: days, or hours in UTC. */
+/** Returns a period as text: days in UTC, or hours in the chosen time zone. */
 export function printPeriod({ step, from, to }: Period): string {
-  const print = (time: string) =>
-    step === "day" ? time : time.slice(0, "YYYY-MM-DDTHH:MM".length).replace("T", " ");
+  const print = (time: string) => (step === "day" ? time : formatMinute(Date.parse(time)));
   return from === to ? from : `${print(from)} – ${print(to)}`;
 }
 

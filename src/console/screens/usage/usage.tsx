@@ -53,12 +53,13 @@ export default function Usage() {
       <div class="stack">
         <UsageControls view={view} />
         {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
+        {error === null || data === null ? null : <p class="quiet">{text.usage.old}</p>}
         {data === null ? (
           error === null ? (
             <Skeleton lines={10} />
           ) : null
         ) : (
-          <Content view={view} reports={data} isStale={isLoading} />
+          <Content view={view} reports={data} isStale={isLoading || error !== null} />
         )}
       </div>
     </Page>
@@ -70,7 +71,7 @@ function Content({ view, reports, isStale }: { view: UsageView; reports: Reports
   const total = sumLines(steps);
   return (
     <div class={isStale ? "stack stale" : "stack"} aria-busy={isStale}>
-      <UsageTotals steps={steps} before={stepsBefore} />
+      <UsageTotals view={view} steps={steps} before={stepsBefore} />
       {total.requests === 0 ? (
         <Empty title={text.usage.empty}>
           <p>{text.usage.emptyAbout}</p>

@@ -12,14 +12,13 @@ import { OutcomeBadge } from "../../parts/values/badge.tsx";
 import { Icon } from "../../parts/values/icon.tsx";
 import { Code } from "../../parts/values/values.tsx";
 import { chooseExampleModel } from "../../state/example-model.ts";
+import { finishFirstSteps, hasProvider } from "../../state/first-steps.ts";
 import { toApiError, useLoad } from "../../state/load.ts";
 import { forgetOptions, loadOptions, optionsOf } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.welcome;
-/** The placeholder for the secret of a key that was created elsewhere. */
-const PLACEHOLDER = "$GATEWAY_API_KEY";
 
 /** Four steps from a new gateway to its first answer; each ticks itself. */
 export default function Welcome() {
@@ -35,9 +34,11 @@ export default function Welcome() {
   const hasKey =
     secret !== null ||
     (keys.data?.data ?? []).some(({ kind, revoked_at }) => kind === "inference" && revoked_at === null);
-  const hasProvider = models.some(
-    (id) => !id.startsWith("sandbox/") && !id.includes("/sandbox-") && !id.startsWith("gateway-auto/"),
-  );
+  const isOpen = hasProvider(models);
+  const isDone = hasKey && latest !== null && isOpen;
+  useEffect(() => {
+    if (isDone) finishFirstSteps();
+  }, [isDone]);
   return (
     <Page title={words.title} isNarrow>
       <p class="quiet">{words.intro}</p>
@@ -53,7 +54,7 @@ export default function Welcome() {
         </Step>
         <Step number={2} title={words.send} isDone={latest !== null}>
           <p class="quiet">{words.sendAbout}</p>
-          <Snippets secret={secret ?? PLACEHOLDER} model={model} />
+          <Snippets secret={secret} model={model} />
         </Step>
         <Step number={3} title={words.see} isDone={latest !== null}>
           {latest === null ? (
@@ -69,8 +70,8 @@ export default function Welcome() {
             </p>
           )}
         </Step>
-        <Step number={4} title={words.provider} isDone={hasProvider}>
-          <Providers isDone={hasProvider} modelCount={models.length} />
+        <Step number={4} title={words.provider} isDone={isOpen}>
+          <Providers isDone={isOpen} modelCount={models.length} />
         </Step>
       </ol>
     </Page>

@@ -12,6 +12,8 @@ export interface GenerationFilter {
   readonly tag: string | null;
   /** The id of the model that answered, or of the requested one if none did. */
   readonly model: string | null;
+  /** A part of that id, in lower case. No index helps to find it: a page then reads as many generations as it may. */
+  readonly modelContains: string | null;
   readonly provider: string | null;
   readonly outcome: Outcome | null;
   /** The `ErrorCode` of the failure. */
@@ -30,6 +32,7 @@ export const ANY_GENERATION: GenerationFilter = {
   sessionId: null,
   tag: null,
   model: null,
+  modelContains: null,
   provider: null,
   outcome: null,
   errorType: null,
@@ -111,16 +114,18 @@ export const FOUND_GENERATIONS = 1_000;
 
 /** Returns whether a generation matches a filter. */
 export function matchesFilter(record: UsageRecord, filter: GenerationFilter): boolean {
-  const { fromMs, toMs, tag } = filter;
+  const { fromMs, toMs, tag, modelContains } = filter;
   const ms = readIdTime(record.id) ?? record.createdAt;
   if (tag !== null && record.tags?.includes(tag) !== true) return false;
   if ((fromMs !== null && ms < fromMs) || (toMs !== null && ms >= toMs)) return false;
+  const model = record.model ?? record.requestedModel;
+  if (modelContains !== null && !model.toLowerCase().includes(modelContains)) return false;
   const values = {
     accountId: record.accountId,
     keyId: record.keyId,
     userId: record.userId,
     sessionId: record.sessionId ?? null,
-    model: record.model ?? record.requestedModel,
+    model,
     provider: record.provider,
     outcome: record.outcome,
     errorType: record.error,

@@ -24,6 +24,7 @@ import { storedConfig } from "./0023-stored-config.ts";
 import { healthHistory } from "./0024-health-history.ts";
 import { oidcTrials } from "./0025-oidc-trials.ts";
 import { rejections } from "./0026-rejections.ts";
+import { auditFilters } from "./0027-audit-filters.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -54,4 +55,5 @@ export const MIGRATIONS: readonly Migration[] = [
   healthHistory,
   oidcTrials,
   rejections,
+  auditFilters,
 ];

@@ -9,6 +9,7 @@ const COLUMNS = {
   keyId: "key_id",
   accountId: "account_id",
   model: "model",
+  modelContains: "model",
   outcome: "outcome",
   userId: "record::json ->> 'userId'",
   provider: "record::json ->> 'provider'",
@@ -50,6 +51,8 @@ export function describeFilter(filter: GenerationFilter, parameter: (value: Post
   if (toMs !== null) read.push(`(day, id) < ${idAt(toMs)}`);
   const compared = lead === undefined && read[0] === `outcome = '${outcome}'` ? "outcome" : null;
   const match = (name: Name): string => {
+    if (name === "modelContains")
+      return `coalesce(strpos(lower(${COLUMNS[name]}), ${parameter(filter[name])}) > 0, false)`;
     const isEqual = `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`;
     if (!COLUMNS[name].startsWith("record")) return isEqual;
     // Searching text is faster than parsing it.

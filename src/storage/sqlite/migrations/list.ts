@@ -34,6 +34,7 @@ import { storedConfig } from "./0033-stored-config.ts";
 import { healthHistory } from "./0034-health-history.ts";
 import { oidcTrials } from "./0035-oidc-trials.ts";
 import { rejections } from "./0036-rejections.ts";
+import { auditFilters } from "./0037-audit-filters.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -74,4 +75,5 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   healthHistory,
   oidcTrials,
   rejections,
+  auditFilters,
 ];

@@ -97,14 +97,18 @@ export function listStates(database: Database, fromMs: number, limit: number): r
   return states.all(lowestIdAt("gen", fromMs), limit);
 }
 
-/** The columns that a filter compares, as the indexes of lists have them. The model of a record of an earlier version is only in the record. */
+/** The model of a record of an earlier version is only in the record. */
+const MODEL = "coalesce(model, record ->> 'model', record ->> 'requestedModel')";
+
+/** The columns that a filter compares, as the indexes of lists have them. */
 const FACTS = {
   outcome: "outcome",
   accountId: "account_id",
   keyId: "key_id",
   userId: "user_id",
   sessionId: "session_id",
-  model: "coalesce(model, record ->> 'model', record ->> 'requestedModel')",
+  model: MODEL,
+  modelContains: MODEL,
   provider: "coalesce(provider, record ->> 'provider')",
   errorType: "coalesce(error_type, record ->> 'error')",
 } as const satisfies Record<Exclude<keyof GenerationFilter, "tag" | "fromMs" | "toMs">, string>;
@@ -139,6 +143,10 @@ function chooseIndex({ outcome, errorType, sessionId, tag }: GenerationFilter) {
 /** The records of a tag. */
 const ALL_OF_TAG = "generation_tags CROSS JOIN generations USING (id)";
 
+function matchOf(name: keyof typeof FACTS): string {
+  return name === "modelContains" ? "instr(lower(facts.modelContains), ?) > 0" : `facts.${name} = ?`;
+}
+
 /** Returns the query for a filter: the index range to read, the columns to read, and the condition for each row. */
 export function describeFilter(filter: GenerationFilter) {
   const { fromMs, toMs } = filter;
@@ -161,7 +169,7 @@ export function describeFilter(filter: GenerationFilter) {
     facts: NAMES.filter((name) => name === "outcome" || filter[name] !== null)
       .map((name) => `${FACTS[name]} AS ${name}`)
       .join(", "),
-    matches: given.map((name) => `facts.${name} = ?`).join(" AND "),
+    matches: given.map(matchOf).join(" AND "),
     matchValues: given.map((name) => filter[name] ?? ""),
   };
 }

@@ -87,6 +87,9 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(await list({ keyId: "key_b" })).toEqual([3]);
       expect(await list({ model: "author/other" })).toEqual([5, 4]);
       expect(await list({ accountId: "org_a", model: "author/other" })).toEqual([4]);
+      expect(await list({ modelContains: "/oth" })).toEqual([5, 4]);
+      expect(await list({ modelContains: "author", accountId: "org_a" })).toEqual([6, 4, 3, 2]);
+      expect(await list({ modelContains: "%" })).toEqual([]);
       expect(await list({ outcome: "failed" })).toEqual([5]);
       expect(await list({ outcome: "open" })).toEqual([6]);
       expect(await list({ accountId: "org_a", keyId: "key_a", outcome: "completed" })).toEqual([4, 2]);

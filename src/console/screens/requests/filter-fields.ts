@@ -1,0 +1,58 @@
+import type { FilterField } from "../../parts/filters/filter-fields.ts";
+import { namedField } from "../../parts/filters/named-field.ts";
+import type { NameList } from "../../state/names.ts";
+import { isOperator, session } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+
+const words = text.requests;
+
+const named = (id: keyof typeof words.filters, list: NameList) => namedField(id, words.filters[id], list);
+
+const OUTCOME: FilterField = {
+  id: "outcome",
+  label: words.columns.outcome,
+  parameters: { is: "outcome" },
+  options: () => Object.entries(text.outcomes).map(([value, label]) => ({ value, label })),
+  isClosed: true,
+};
+
+const MODEL: FilterField = {
+  ...named("model", "models"),
+  parameters: { is: "model", contains: "model_contains" },
+};
+
+const SESSION: FilterField = {
+  id: "session_id",
+  label: words.filters.session_id,
+  parameters: { is: "session_id" },
+  hint: words.sessionHint,
+};
+
+const ERROR = named("error_type", "errors");
+const PROVIDER = named("provider", "providers");
+const KEY = named("key_id", "keys");
+const USER = named("user_id", "users");
+const ACCOUNT = named("account_id", "accounts");
+const TAG = named("tag", "tags");
+
+/** Returns the fields that the signed-in person can filter requests by. */
+export function listFilterFields(): readonly FilterField[] {
+  return [
+    OUTCOME,
+    MODEL,
+    PROVIDER,
+    KEY,
+    ...(seesUsers() ? [USER] : []),
+    ...(isOperator.value ? [ACCOUNT] : []),
+    ERROR,
+    TAG,
+    SESSION,
+  ];
+}
+
+/** Whether the requests of several users can be seen: not by a member, and not in the account of one user. */
+export function seesUsers(): boolean {
+  return (
+    isOperator.value || (session.value?.role !== "member" && session.value?.account?.kind === "organization")
+  );
+}
