@@ -74,6 +74,7 @@ export const text = {
   outcomes: {
     open: "Running",
     completed: "Completed",
+    cached: "Cached",
     failed: "Failed",
     cancelled: "Cancelled",
     interrupted: "Interrupted",

@@ -34,6 +34,7 @@ export function openRecord(
   const { principal, request } = call;
   const { requestedId, namedRoutes } = admission;
   const isAnonymous = principal.kind === "anonymous";
+  const client = deps.clients.find(call.headers.get("user-agent"));
   return {
     id,
     requestId: call.requestId,
@@ -43,6 +44,8 @@ export function openRecord(
     sessionId: findSession(deps, call),
     endUser: findEndUser(deps, call),
     tags: request.tags.length === 0 ? undefined : request.tags,
+    client: client?.family,
+    clientVersion: client?.version ?? undefined,
     addressHash: isAnonymous ? principal.addressHash : null,
     api: request.api,
     streamed: request.stream,
@@ -75,6 +78,8 @@ export function openRecord(
     upstreamCostNanodollars: 0,
     isByok: false,
     replayOf: undefined,
+    replayBy: undefined,
+    replaySavedNanodollars: undefined,
     usesFreeModel: undefined,
     prices: null,
     listPrices: undefined,

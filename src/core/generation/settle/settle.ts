@@ -1,6 +1,6 @@
 import type { Failure } from "../../../base/failures/errors.ts";
 import { NO_TOKENS } from "../../../wire/conversation/usage.ts";
-import type { Outcome, UsageRecord } from "../../usage/records/records.ts";
+import type { StoredOutcome, UsageRecord } from "../../usage/records/records.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { AttachedExtensions } from "../call/extension.ts";
 import type { OpenRecord } from "../records/open-record.ts";
@@ -8,7 +8,7 @@ import { type Charge, setUsage } from "./charge.ts";
 
 /** How a generation ended. */
 export interface Ending {
-  readonly outcome: Exclude<Outcome, "open" | "interrupted">;
+  readonly outcome: Exclude<StoredOutcome, "open" | "interrupted">;
   /** The failure that the client received, or null. */
   readonly failure: Failure | null;
   /** The HTTP status that the client received. */

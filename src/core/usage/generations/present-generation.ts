@@ -11,7 +11,13 @@ import {
   priceWhole,
 } from "../../catalog/prices/price-usage.ts";
 import type { PlanEntry } from "../records/plan-entry.ts";
-import { type AdvisorRecord, type AttemptRecord, marginOf, type UsageRecord } from "../records/records.ts";
+import {
+  type AdvisorRecord,
+  type AttemptRecord,
+  marginOf,
+  outcomeOf,
+  type UsageRecord,
+} from "../records/records.ts";
 import { presentStep } from "../records/route-step.ts";
 import { presentRepairs } from "../records/work-record.ts";
 
@@ -39,7 +45,7 @@ export function presentGeneration(
     model: record.model,
     provider_name: record.provider,
     streamed: record.streamed,
-    outcome: record.outcome,
+    outcome: outcomeOf(record),
     cancelled: record.outcome === "cancelled",
     status: record.status,
     error_type: record.error,
@@ -134,7 +140,7 @@ export function presentGenerationLine(record: UsageRecord, names: Names): Record
     model: record.model,
     provider_name: record.provider,
     streamed: record.streamed,
-    outcome: record.outcome,
+    outcome: outcomeOf(record),
     status: record.status,
     error_type: record.error,
     finish_reason: record.finishReason,

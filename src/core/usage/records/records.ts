@@ -1,6 +1,7 @@
 import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../../wire/conversation/usage.ts";
 import type { Prices } from "../../catalog/records/records.ts";
+import type { ClientFamily } from "../clients/client-family.ts";
 import type { PlanEntry } from "./plan-entry.ts";
 import type { RouteStep } from "./route-step.ts";
 import type { WorkRecord } from "./work-record.ts";
@@ -34,8 +35,15 @@ export interface AttemptRecord {
 }
 
 /** How a generation ended. `open` while it runs; `interrupted` if the gateway process died, which the next start detects. */
-export const OUTCOMES = ["open", "completed", "failed", "cancelled", "interrupted"] as const;
+export type StoredOutcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
+
+/** How a generation ended, as it is shown: `cached` if an earlier answer was returned instead of asking a provider. */
+export const OUTCOMES = ["open", "completed", "cached", "failed", "cancelled", "interrupted"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+
+/** The features that return an earlier answer. */
+export const REPLAY_FEATURES = ["answer_cache", "idempotency_key"] as const;
+export type ReplayFeature = (typeof REPLAY_FEATURES)[number];
 
 /** The usage and cost of a model that the generation's model consulted. */
 export interface AdvisorRecord extends AdvisorUsage {
@@ -83,6 +91,10 @@ export interface UsageRecord extends TokenUsage {
   readonly endUser?: string | undefined;
   /** The tags that the client set; absent if there are none. */
   readonly tags?: readonly string[] | undefined;
+  /** The family of the client, as its `User-Agent` names it; absent if the client sent none, and in records of earlier versions. */
+  readonly client?: ClientFamily | undefined;
+  /** The version that it states; absent if it states none. */
+  readonly clientVersion?: string | undefined;
   /** Keyed hash of the client address; null for requests with an API key. */
   readonly addressHash: string | null;
   /** The client API: `chat.completions`. */
@@ -97,7 +109,7 @@ export interface UsageRecord extends TokenUsage {
   readonly model: string | null;
   readonly provider: string | null;
   readonly upstreamModel: string | null;
-  readonly outcome: Outcome;
+  readonly outcome: StoredOutcome;
   /** The gateway that runs it; absent once it has ended, and in records of version 0.1. */
   readonly lease?: RecordLease | undefined;
   /** The `ErrorCode` of the failure; null if it did not fail. */
@@ -110,6 +122,10 @@ export interface UsageRecord extends TokenUsage {
   readonly isByok: boolean;
   /** The generation whose answer was returned again without calling a provider; absent if there is none. */
   readonly replayOf?: string | undefined;
+  /** The feature that returned it; absent in records of earlier versions. */
+  readonly replayBy?: ReplayFeature | undefined;
+  /** What the answer had cost the account, in nanodollars; absent in records of earlier versions. */
+  readonly replaySavedNanodollars?: number | undefined;
   /** It was sent to a free model with a platform key, so it counts for the account's limit on free models. Absent otherwise. */
   readonly usesFreeModel?: true | undefined;
   /** The price that the account pays, in nanodollars. */
@@ -137,6 +153,11 @@ export interface UsageRecord extends TokenUsage {
   readonly work?: WorkRecord | undefined;
   /** The routing decision: candidates, and what was skipped or filtered out. */
   readonly plan: readonly PlanEntry[];
+}
+
+/** Returns how a generation ended. Repeated answers of version 0.2, whose records do not say by which feature, count as `completed`. */
+export function outcomeOf({ outcome, replayBy }: Pick<UsageRecord, "outcome" | "replayBy">): Outcome {
+  return outcome === "completed" && replayBy !== undefined ? "cached" : outcome;
 }
 
 /** Returns what is left of an account's payment after the provider is paid. Negative if its allowance did not cover the cost. Nanodollars. */

@@ -20,6 +20,7 @@ export const USAGE_GROUPS = [
   "user",
   "account",
   "outcome",
+  "client",
   "tag",
 ] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
@@ -44,6 +45,8 @@ export interface UsageQuery extends HourRange {
   /** Absent or null: of every model; `provider` likewise. */
   readonly model?: string | null;
   readonly provider?: string | null;
+  /** The family of clients. Absent or null: of every client; not together with `tag`. */
+  readonly client?: string | null;
   /** Absent or null: requests without tags as well. */
   readonly tag?: string | null;
 }
@@ -52,8 +55,8 @@ export interface UsageQuery extends HourRange {
 export interface UsageSum extends Readonly<UsageCounters> {
   /**
    * The values of the dimensions, such as a day or a model's id; null for usage without one. The hour is null for a day whose hours are no
-   * longer stored, the outcome for a day that an earlier version has saved, and the tag for requests without tags. A request with several
-   * tags counts for each of them.
+   * longer stored, the outcome for a day that an earlier version has saved, the client for requests whose client is not known, and the tag for
+   * requests without tags. A request with several tags counts for each of them.
    */
   readonly groups: readonly (string | null)[];
 }
@@ -71,9 +74,30 @@ export interface ReportLines {
   readonly isComplete: boolean;
 }
 
-/** Returns whether a report is about tags, for which no times are stored. */
-export function isOfTags({ groups, tag = null }: Pick<UsageQuery, "groups" | "tag">): boolean {
+type About = Pick<UsageQuery, "groups" | "tag" | "client">;
+
+/** Returns whether a report is about tags. */
+export function isOfTags({ groups, tag = null }: About): boolean {
   return tag !== null || groups.includes("tag");
+}
+
+/** Returns whether a report is about clients. */
+export function isOfClients({ groups, client = null }: About): boolean {
+  return client !== null || groups.includes("client");
+}
+
+/** Returns whether the times of a report are stored: not by tag, and not by client. */
+export function hasTimes(about: About): boolean {
+  return !isOfTags(about) && !isOfClients(about);
+}
+
+/** @throws GatewayError `invalid_request` for a report about tags and clients, for which no sums are stored. */
+export function rejectTagsOfClients(about: About): void {
+  if (isOfTags(about) && isOfClients(about))
+    rejectField(
+      about.groups.includes("client") ? "group_by" : "client",
+      "cannot be combined with tags, because usage is summed by client or by tag. Make two reports",
+    );
 }
 
 /** Returns whether the lines of a report are in the order of time. Others begin with the highest cost. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { canonicalModel } from "../../../core/catalog/served/catalog.ts";
+import { CLIENT_FAMILIES } from "../../../core/usage/clients/client-family.ts";
 import { addPercentiles } from "../../../core/usage/reports/add-percentiles.ts";
 import {
   findUsageNames,
@@ -14,6 +15,7 @@ import {
   MAX_GROUPS,
   readGroups,
   readRange,
+  rejectTagsOfClients,
   takeLines,
   USAGE_GROUPS,
 } from "../../../core/usage/reports/report.ts";
@@ -44,13 +46,17 @@ export const getUsage = defineEndpoint({
       .max(60)
       .default("day")
       .describe(
-        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MAX_GROUPS} of them separated by commas, such as \`hour,provider\`. The report has one line per combination, at most 10,000. A longer report by one dimension has the lines with the highest cost; by several dimensions, it is rejected.`,
+        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MAX_GROUPS} of them separated by commas, such as \`hour,provider\`, but not both \`client\` and \`tag\`. The report has one line per combination, at most 10,000. A longer report by one dimension has the lines with the highest cost; by several dimensions, it is rejected.`,
       ),
     account_id: z.string().optional().describe("Only the usage of this account."),
     key_id: IdInput.optional().describe("Only the usage of this API key."),
     user_id: IdInput.optional().describe("Only the usage of this user's keys."),
     model: name.describe("Only the usage of the model with this id."),
     provider: name.describe("Only the usage of the provider with this slug."),
+    client: z
+      .enum(CLIENT_FAMILIES)
+      .optional()
+      .describe("Only the usage of this family of clients, which is read from the `User-Agent`."),
     tag: name.describe(
       "Only the usage of requests with this tag. `(other)` stands for the tags of an hour that are not counted separately.",
     ),
@@ -82,8 +88,10 @@ export const getUsage = defineEndpoint({
       model:
         query.model === undefined ? null : canonicalModel(deps.generation.serving().catalog, query.model),
       provider: query.provider?.toLowerCase() ?? null,
+      client: query.client ?? null,
       tag: query.tag ?? null,
     };
+    rejectTagsOfClients(report);
     await deps.generation.recorder.drain();
     await deps.reports.usageTimes.flush();
     const { sums, isComplete } = takeLines(await deps.reports.usage.sumUsage(report), report);

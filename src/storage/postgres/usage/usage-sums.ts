@@ -1,4 +1,5 @@
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
+import { sumByClient } from "../../../core/usage/reports/client-sums.ts";
 import type { UsageQuery, UsageSum } from "../../../core/usage/reports/report.ts";
 import type { TagHour, TagNames } from "../../../core/usage/reports/tag-names.ts";
 import { sumByTag } from "../../../core/usage/reports/tag-sums.ts";
@@ -9,6 +10,7 @@ import { cleanText, readInteger } from "../../sql/statements/values.ts";
 import {
   describeRaise,
   type SumTable,
+  USAGE_CLIENTS,
   USAGE_SUMS,
   USAGE_TAGS,
   USAGE_TIMES,
@@ -21,6 +23,17 @@ export function raiseSums(sql: SqlRunner, sums: readonly HourSum[]): Promise<voi
   return raise(
     sql,
     USAGE_SUMS,
+    sums.map(({ key, counters }) => ({ key, value: counters })),
+  );
+}
+
+/** Adds records to the stored sums of their hours and clients, in the transaction of the caller. */
+export async function raiseClients(sql: SqlRunner, ended: readonly UsageRecord[]): Promise<void> {
+  const sums = sumByClient(ended);
+  if (sums.length === 0) return;
+  await raise(
+    sql,
+    USAGE_CLIENTS,
     sums.map(({ key, counters }) => ({ key, value: counters })),
   );
 }

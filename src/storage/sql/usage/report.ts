@@ -19,6 +19,7 @@ import {
   KEY_COLUMNS,
   LATENCY_COLUMNS,
   type SumTable,
+  USAGE_CLIENTS,
   USAGE_SUMS,
   USAGE_TAGS,
   USAGE_TIMES,
@@ -98,15 +99,17 @@ const GROUPS: GroupColumns = {
   ...SHARED_GROUPS,
   hour: `CASE WHEN hour < 0 THEN NULL ELSE day * ${HOURS_OF_DAY} + hour END`,
   outcome: "outcome",
+  client: "''",
   tag: "''",
 };
 const TAG_GROUPS: GroupColumns = { ...GROUPS, tag: "tag" };
+const CLIENT_GROUPS: GroupColumns = { ...GROUPS, client: "client" };
 
 /** The daily sums that earlier versions have saved: without hours, outcomes, the bills for BYOK keys, and the savings of caches. */
 const FORMER_DAYS = {
   name: "usage_days",
   columns: USAGE_SUMS.columns,
-  absent: [COUNTER_COLUMNS.byokUpstreamCost, COUNTER_COLUMNS.cacheSaved],
+  absent: [COUNTER_COLUMNS.byokUpstreamCost, COUNTER_COLUMNS.cacheSaved, COUNTER_COLUMNS.answersSaved],
 } as const;
 const FORMER_GROUPS: GroupColumns = { ...GROUPS, hour: "CAST(NULL AS integer)", outcome: "''" };
 
@@ -123,30 +126,43 @@ interface Source extends Pick<SumTable<never>, "columns"> {
 }
 
 /**
- * Returns the sums that a report adds up. No row says which requests have no tags; in a report by tag, they are all requests minus those
- * with tags.
+ * Returns the sums that a report adds up. No row says which requests have no tags or no known client; in a report by tag or client, they are
+ * all requests minus the others.
  */
 function listSources(query: UsageQuery, parameter: Parameter): readonly Source[] {
   const scope = describeScope(query, parameter);
-  const tagged = (condition: string) => [...limitToHours(query, parameter), ...scope, condition];
-  const { tag = null } = query;
+  const limited = (condition: string) => [...limitToHours(query, parameter), ...scope, condition];
+  const { tag = null, client = null } = query;
+  if (client !== null) {
+    const conditions = limited(`client = ${parameter(client)}`);
+    return [{ ...USAGE_CLIENTS, groups: CLIENT_GROUPS, conditions }];
+  }
   if (tag !== null)
-    return [{ ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag = ${parameter(tag)}`) }];
+    return [{ ...USAGE_TAGS, groups: TAG_GROUPS, conditions: limited(`tag = ${parameter(tag)}`) }];
   const all: readonly Source[] = [
     { ...USAGE_SUMS, groups: GROUPS, conditions: [...limitToHours(query, parameter), ...scope] },
     { ...FORMER_DAYS, groups: FORMER_GROUPS, conditions: [...limitToDays(query, parameter), ...scope] },
   ];
+  const ofClients = () => [...limitToHours(query, parameter), ...scope];
+  if (query.groups.includes("client"))
+    return [
+      { ...USAGE_CLIENTS, groups: CLIENT_GROUPS, conditions: ofClients() },
+      ...all,
+      { ...USAGE_CLIENTS, groups: GROUPS, conditions: ofClients(), isSubtracted: true },
+    ];
   if (!query.groups.includes("tag")) return all;
   return [
-    { ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag <> '${ANY_TAG}'`) },
+    { ...USAGE_TAGS, groups: TAG_GROUPS, conditions: limited(`tag <> '${ANY_TAG}'`) },
     ...all,
-    { ...USAGE_TAGS, groups: GROUPS, conditions: tagged(`tag = '${ANY_TAG}'`), isSubtracted: true },
+    { ...USAGE_TAGS, groups: GROUPS, conditions: limited(`tag = '${ANY_TAG}'`), isSubtracted: true },
   ];
 }
 
-/** Returns the condition for lines of a report by tag: one of requests without tags can be empty. */
-function withoutEmpty({ groups, tag = null }: UsageQuery): string {
-  if (tag !== null || !groups.includes("tag")) return "";
+/** Returns the condition for lines of a report by tag or client: the line of the other requests can be empty. */
+function withoutEmpty({ groups, tag = null, client = null }: UsageQuery): string {
+  const isSubtracted =
+    (tag === null && groups.includes("tag")) || (client === null && groups.includes("client"));
+  if (!isSubtracted) return "";
   // Usage of an advisor has no request.
   return "HAVING sum(requests) <> 0 OR sum(prompt_tokens) <> 0 OR sum(cost) <> 0";
 }

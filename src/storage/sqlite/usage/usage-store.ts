@@ -10,7 +10,6 @@ import type {
 import type { RecordEntry, UsageRecord } from "../../../core/usage/records/records.ts";
 import type { UsageQuery } from "../../../core/usage/reports/report.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../core/usage/reports/usage-store.ts";
-import { sumByHour } from "../../../core/usage/reports/usage-sums.ts";
 import type { HourTimes } from "../../../core/usage/reports/usage-times.ts";
 import { listQuarantined } from "../../sql/quarantined.ts";
 import { createSqliteDatabase } from "../connection/sql-database.ts";
@@ -168,7 +167,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
     }
     // A record that is saved again, as after a crash, has its transfer already.
     this.transfers.add(costs);
-    this.sums.add(sumByHour(ended));
+    this.sums.add(ended);
     if (tagged.length > 0) this.sums.addTags(tagged);
     this.budgets.add(ended);
   }
@@ -193,6 +192,7 @@ export const GENERATION_COLUMNS: readonly string[] = [
   "provider",
   "error_type",
   "session_id",
+  "replay_of",
 ];
 
 const SAVE = `INSERT INTO generations (${GENERATION_COLUMNS.join(", ")})
@@ -223,6 +223,7 @@ export function columnsOf({ record, json }: RecordEntry) {
     record.provider ?? "",
     record.error ?? "",
     record.sessionId ?? null,
+    record.replayBy === undefined ? null : (record.replayOf ?? null),
   ];
 }
 

@@ -266,6 +266,48 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       expect(await linesOf(stores, { groups: ["hour", "tag"], tag: "a" })).toEqual([[null, "a", 40]]);
     });
 
+    test("is summed by client, also after its hours are rolled up, and requests of unknown clients are the others", async () => {
+      const stores = await createStores();
+      await stores.run(FORMER_DAY);
+      await save(stores, 5 * DAY_MS, { client: "claude-code", costNanodollars: 100 });
+      await save(stores, 5 * DAY_MS + HOUR_MS, { client: "curl", model: "author/other" });
+      await save(stores, 6 * DAY_MS, { client: "claude-code", accountId: "org_b" });
+      await save(stores, 6 * DAY_MS);
+      const expectSums = async () => {
+        const lines = await linesOf(stores, { groups: ["client"] });
+        expect(lines.toSorted((a, b) => String(a[0]).localeCompare(String(b[0])))).toEqual([
+          ["claude-code", 2],
+          ["curl", 1],
+          [null, 8],
+        ]);
+        expect(await linesOf(stores, { groups: ["day"], client: "claude-code" })).toEqual([
+          ["1970-01-06", 1],
+          ["1970-01-07", 1],
+        ]);
+        const [curl] = await stores.usage.sumUsage({ ...ALL, groups: ["model"], client: "curl" });
+        expect(curl?.groups).toEqual(["author/other"]);
+        expect(await linesOf(stores, { groups: ["client"], accountId: "org_b" })).toEqual([
+          ["claude-code", 1],
+        ]);
+      };
+      await expectSums();
+      await rollUp(stores, 9);
+      await expectSums();
+    });
+
+    test("has what repeated answers had cost, as an outcome of its own", async () => {
+      const stores = await createStores();
+      const cached = { replayOf: "gen_0", replayBy: "answer_cache", replaySavedNanodollars: 30 } as const;
+      await save(stores, DAY_MS, { ...cached, costNanodollars: 0 });
+      await save(stores, DAY_MS, { ...cached, costNanodollars: 0, client: "curl", tags: ["a"] });
+      await save(stores, DAY_MS, { costNanodollars: 30 });
+      for (const query of [{}, { client: "curl" }, { tag: "a" }]) {
+        const lines = await stores.usage.sumUsage({ ...ALL, groups: ["outcome"], ...query });
+        const saved = lines.find(({ groups }) => groups[0] === "cached");
+        expect(saved?.answersSaved).toBe("client" in query || "tag" in query ? 30 : 60);
+      }
+    });
+
     test("has the margin of its records, with those of BYOK keys and advisors, and by tag", async () => {
       const stores = await createStores();
       const advisor = { ...ADVISOR, costNanodollars: 40, upstreamCostNanodollars: 25 };
