@@ -21,6 +21,7 @@ import { Changes } from "./changes.tsx";
 import { Cost } from "./cost.tsx";
 import { printCurl } from "./print-curl.ts";
 import { Refund } from "./refund.tsx";
+import { Story } from "./story.tsx";
 import { Way } from "./way.tsx";
 import { Who } from "./who.tsx";
 import { Why } from "./why.tsx";
@@ -107,6 +108,7 @@ function Loaded({ generation, onChanged }: { generation: GenerationDetails; onCh
           </p>
         </div>
         <Figures generation={generation} />
+        <Story generation={generation} />
         <Way generation={generation} />
         <Why generation={generation} />
         <Cost generation={generation} />

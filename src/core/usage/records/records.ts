@@ -9,6 +9,10 @@ import type { WorkRecord } from "./work-record.ts";
 /** One attempt, as recorded. */
 export interface AttemptRecord {
   readonly provider: string;
+  /** The model's catalog id; absent in records of version 0.2 and earlier. */
+  readonly model?: string;
+  /** The key that it was called with: the id of a BYOK key, or the label of a platform key. Absent like `model`. */
+  readonly key?: string;
   /** The model's name there. */
   readonly upstreamModel: string;
   /** The format in which it was called; absent in records of version 0.1. */
@@ -101,6 +105,8 @@ export interface UsageRecord extends TokenUsage {
   readonly api: string;
   readonly streamed: boolean;
   readonly requestedModel: string;
+  /** The names that the client listed to answer if the requested model does not, in order. Absent if there are none. */
+  readonly fallbackModels?: readonly string[] | undefined;
   /** How named routes led from the requested model to the first model that was to answer. Absent if the request names no route. */
   readonly namedRoutes?: readonly RouteStep[] | undefined;
   /** The generation that it is a copy of, if it is shadow traffic. Absent otherwise. */
@@ -114,6 +120,10 @@ export interface UsageRecord extends TokenUsage {
   readonly lease?: RecordLease | undefined;
   /** The `ErrorCode` of the failure; null if it did not fail. */
   readonly error: string | null;
+  /** The message of the failure that the client got, shortened; absent if it did not fail, and under zero data retention. */
+  readonly errorMessage?: string | undefined;
+  /** The field of the request that the failure is about; absent if it is about none. */
+  readonly errorField?: string | undefined;
   /** HTTP status that the client saw; null while open. */
   readonly status: number | null;
   readonly finishReason: string | null;
