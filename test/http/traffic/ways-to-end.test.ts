@@ -128,9 +128,9 @@ describe("the details of a generation", () => {
       { provider_name: "two-keys", key_number: answered, result: "answered" },
     ]);
     expect(details.explanation).toEqual([
-      `Key ${failed} of two-keys failed with 503: "Come back later.".`,
+      `Key ${failed} of two-keys failed with 503: "Come back later."`,
       `Key ${answered} of two-keys answered.`,
-      "The answer is complete: acme/first at two-keys.",
+      "The answer is complete.",
     ]);
   });
 
@@ -165,9 +165,9 @@ describe("the details of a generation", () => {
     ]);
     expect(details.explanation).toEqual([
       "The client asked for acme/first, or else acme/second.",
-      expect.stringMatching(/^Key [12] of two-keys failed with 500: "Out of order\." for acme\/first\.$/),
-      "other answered for acme/second.",
-      "The answer is complete: acme/second at other.",
+      expect.stringMatching(/^Key [12] of two-keys \(acme\/first\) failed with 500: "Out of order\."$/),
+      "other (acme/second) answered.",
+      "The answer is complete.",
     ]);
   });
 
@@ -230,7 +230,7 @@ describe("the details of a generation", () => {
     });
     expect(details.explanation).toEqual([
       'The guardrail "no-tulips" blocked the request.',
-      `The request failed before a provider was called with 403 content_blocked: ${error.message}`,
+      `The request failed with 403 content_blocked, before a provider was called: ${error.message}`,
     ]);
   });
 
@@ -260,7 +260,7 @@ describe("the details of a generation", () => {
       guardrails: [{ name: "no-tulips", action: "block", on: "request" }],
     });
     expect(details.explanation.at(-1)).toBe(
-      "The request failed before a provider was called with 403 content_blocked.",
+      "The request failed with 403 content_blocked, before a provider was called.",
     );
   });
 
@@ -271,8 +271,8 @@ describe("the details of a generation", () => {
     const details = await detailsOf(idOf(response));
     expect(details).toMatchObject({ outcome: "failed", error_message: error.message });
     expect(details.explanation).toEqual([
-      expect.stringMatching(/^Key [12] of two-keys failed with 500: "Out of order\."\.$/),
-      expect.stringMatching(/^Key [12] of two-keys failed with 500: "Out of order\."\.$/),
+      expect.stringMatching(/^Key [12] of two-keys failed with 500: "Out of order\."$/),
+      expect.stringMatching(/^Key [12] of two-keys failed with 500: "Out of order\."$/),
       `The request failed with ${response.status} ${details["error_type"]}: ${error.message}`,
     ]);
   });
@@ -286,7 +286,7 @@ describe("the details of a generation", () => {
     const details = await askFor("acme/first", { body: { stream: true } });
     expect(details.attempts).toMatchObject([{ result: "failed", upstream_status: 200 }]);
     expect(details.explanation[0]).toMatch(/^Key [12] of two-keys broke off its answer/);
-    expect(details.explanation.at(-1)).toStartWith("The answer broke off (upstream_error): ");
+    expect(details.explanation.at(-1)).toStartWith("The answer failed with upstream_error: ");
   });
 
   test("say when the client left", async () => {
@@ -314,7 +314,7 @@ describe("the details of a generation", () => {
     vendor.perform((call) => call.respond(200, documentOf("")));
     const details = await askFor("acme/first", { body: { models: ["acme/second"] } });
     expect(details.attempts.map(({ result }) => result)).toContain("empty");
-    expect(details.explanation.join(" ")).toContain("answered without content for acme/first.");
+    expect(details.explanation.join(" ")).toContain("(acme/first) answered without content.");
   });
 });
 

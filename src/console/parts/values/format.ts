@@ -92,6 +92,17 @@ export function formatRelative(at: number, now: number): string {
   return ms >= 0 ? `${text} ago` : `in ${text}`;
 }
 
+/** Returns how long ago an hour was, of which only its beginning `from` is known: `this hour`, `3 h ago`. */
+export function formatRelativeHour(from: number, now: number): string {
+  const ms = Math.floor((now - from) / HOUR_MS) * HOUR_MS;
+  return ms <= 0 ? "this hour" : `${formatAge(ms)} ago`;
+}
+
+/** Returns an hour in the time zone of the browser: `23 Nov 2026, 14:00–15:00`. */
+export function formatHour(from: number): string {
+  return `${date.format(from)}, ${clock.format(from)}–${clock.format(from + HOUR_MS)}`;
+}
+
 function formatAge(ms: number): string | null {
   if (ms < SECOND_MS) return null;
   if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
@@ -101,6 +112,7 @@ function formatAge(ms: number): string | null {
   return `${Math.floor(ms / (30 * DAY_MS))} months`;
 }
 
+const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
 const exact = new Intl.DateTimeFormat("en-GB", {
   dateStyle: "medium",
   timeStyle: "medium",

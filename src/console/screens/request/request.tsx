@@ -97,7 +97,8 @@ function Loaded({ generation, onChanged }: { generation: GenerationDetails; onCh
           </div>
           <p class="quiet">
             {model !== null && model !== requested_model ? `${text.requests.asked(requested_model)} · ` : ""}
-            {provider_name ?? words.noProvider} · {generation.api}
+            {provider_name ?? (outcome === "cached" ? words.cachedAnswer : words.noProvider)} ·{" "}
+            {generation.api}
             {generation.streamed ? ` · ${words.streamed}` : ""}
             {generation.error_type === null ? null : (
               <span class="bad">

@@ -7,7 +7,7 @@ const words = text.request;
 /** What happened to the request, in the sentences of the API. */
 export function Story({ generation: { explanation } }: { generation: GenerationDetails }) {
   return (
-    <Section id="story" title={words.story} summary={explanation.at(-1) ?? ""}>
+    <Section id="story" title={words.story}>
       <ol class="story">
         {explanation.map((sentence, at) => (
           <li key={`${at} ${sentence}`}>

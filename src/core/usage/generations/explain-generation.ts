@@ -71,10 +71,15 @@ function explainAttempts(record: UsageRecord, reader: Reader): string[] {
   const hasSeveralModels = new Set(attempts.map(({ model }) => model)).size > 1;
   return attempts.map((attempt) => {
     const number = numbers.find(attempt);
-    const of = hasSeveralModels && attempt.model !== undefined ? ` for ${attempt.model}` : "";
     const subject = number === null ? attempt.provider : `Key ${number} of ${attempt.provider}`;
-    return `${subject}${describeAttempt(attempt, reader)}${of}.`;
+    const of = hasSeveralModels && attempt.model !== undefined ? ` (${attempt.model})` : "";
+    return endSentence(`${subject}${of}${describeAttempt(attempt, reader)}`);
   });
+}
+
+/** Ends a sentence, unless it quotes one that has ended. */
+function endSentence(sentence: string): string {
+  return /[.!?…]"?$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 /** Returns the verb of an attempt: how it ended. */
@@ -109,7 +114,7 @@ const REPLAYS = {
 
 /** Says how the request ended. */
 function explainEnd(record: UsageRecord): string {
-  const { attempts, model, provider } = record;
+  const { attempts } = record;
   switch (outcomeOf(record)) {
     case "open":
       return "The request is running.";
@@ -118,11 +123,11 @@ function explainEnd(record: UsageRecord): string {
     case "completed":
       return attempts.length === 0
         ? "An answer was returned without calling a provider."
-        : `The answer is complete: ${model} at ${provider}.`;
+        : "The answer is complete.";
     case "cancelled":
       return `The client left ${wait(record)} the request${attempts.length === 0 ? ", before a provider was called" : ""}.`;
     case "interrupted":
-      return "The gateway's process ended while the request ran. What had been produced until then was charged.";
+      return `The gateway's process ended while the request ran. ${record.costNanodollars > 0 ? "What it had counted until then was charged." : "Nothing was charged."}`;
     case "failed":
       return explainFailure(record);
   }
@@ -138,10 +143,12 @@ function explainReplay({
 }
 
 function explainFailure({ attempts, status, error, errorMessage, firstTokenAt }: UsageRecord): string {
-  const what = firstTokenAt === null ? "The request failed" : "The answer broke off";
-  const before = attempts.length === 0 ? " before a provider was called" : "";
-  const code = firstTokenAt === null ? ` with ${status} ${error}` : ` (${error})`;
-  return errorMessage === undefined ? `${what}${before}${code}.` : `${what}${before}${code}: ${errorMessage}`;
+  const before = attempts.length === 0 ? ", before a provider was called" : "";
+  const what =
+    firstTokenAt === null
+      ? `The request failed with ${status} ${error}${before}`
+      : `The answer failed with ${error}`;
+  return endSentence(errorMessage === undefined ? what : `${what}: ${errorMessage}`);
 }
 
 const SECOND_MS = 1_000;
