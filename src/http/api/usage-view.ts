@@ -53,7 +53,7 @@ export const UsageLine = z
     hour: group.describe(
       "Start of the hour (RFC 3339, UTC). `null` for days whose hours are no longer known.",
     ),
-    day: group.describe("Day in UTC."),
+    day: group.describe("Day in the time zone of the report."),
     model: group,
     provider: group,
     key: group.describe("Id of the key."),

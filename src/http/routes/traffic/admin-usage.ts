@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dayOf, HOUR_MS } from "../../../base/time/time.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { canonicalModel } from "../../../core/catalog/served/catalog.ts";
 import { CLIENT_FAMILIES } from "../../../core/usage/clients/client-family.ts";
@@ -10,11 +11,17 @@ import {
   printUsageCsv,
 } from "../../../core/usage/reports/present-usage.ts";
 import {
+  beginOnTheHour,
+  type DayOffset,
   formatRange,
+  type HourRange,
   INCOMPLETE,
+  INEXACT_DAYS,
+  listDayOffsets,
   MAX_GROUPS,
   readGroups,
   readRange,
+  readZone,
   rejectTagsOfClients,
   takeLines,
   USAGE_GROUPS,
@@ -22,6 +29,7 @@ import {
 import { ACCOUNT_MEMBERS, listedAccountOf, listedUserOf } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { UsageLine } from "../../api/usage-view.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const name = z.string().min(1).max(200).optional();
 const time = z.string().max(40).optional();
@@ -36,11 +44,18 @@ export const getUsage = defineEndpoint({
   access: ACCOUNT_MEMBERS,
   query: z.strictObject({
     from: time.describe(
-      "First day (UTC), or a full hour (RFC 3339). Default: 29 days before `to`, or 24 hours if grouped by `hour`.",
+      "First day, or a full hour (RFC 3339). Default: 29 days before `to`, or 24 hours if grouped by `hour`.",
     ),
     to: time.describe(
-      "Last day (UTC), or a full hour (RFC 3339), which is not included. The range has at most 366 days. Default: now.",
+      "Last day, or a full hour (RFC 3339), which is not included. The range has at most 366 days. Default: now.",
     ),
+    timezone: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        "Time zone of days, such as `Europe/Berlin`, in `from`, `to` and the lines by `day`. Usage is summed by hours of UTC, so days are exact in time zones that differ from UTC by whole hours, and as long as hours are stored (`storage.hourly_usage_days`); see `days_are_exact`. Default: UTC.",
+      ),
     group_by: z
       .string()
       .max(60)
@@ -71,6 +86,12 @@ export const getUsage = defineEndpoint({
     data: z.array(UsageLine),
     from: z.string(),
     to: z.string(),
+    timezone: z.string().describe("Time zone of days."),
+    days_are_exact: z
+      .boolean()
+      .describe(
+        "Whether each day has exactly the requests of that day in the time zone. `false` if hours of some days are no longer stored, which count for the day with the same date in UTC, or if the time zone does not differ from UTC by whole hours; an hour of UTC then counts for the day in which it begins.",
+      ),
     is_complete: z
       .boolean()
       .describe("Whether these are all lines. A report has at most 10,000: those with the highest cost."),
@@ -78,10 +99,13 @@ export const getUsage = defineEndpoint({
   csv: true,
   async handle({ query, principal, headers, deps }) {
     const groups = readGroups(query.group_by);
-    const range = readRange(query, { groups }, deps.clock.now());
+    const zone = readZone(query.timezone);
+    const range = readRange(query, { groups, zone, now: deps.clock.now() });
+    const dayOffsets = listDayOffsets(zone, range);
     const report = {
       groups,
       ...range,
+      ...(dayOffsets === null ? {} : { dayOffsets }),
       accountId: listedAccountOf(principal, query.account_id),
       userId: listedUserOf(principal, query.user_id),
       keyId: query.key_id ?? null,
@@ -104,20 +128,43 @@ export const getUsage = defineEndpoint({
     const shown = isForOperator ? sums : hideListPrices(sums, deps.generation.settings.pricing);
     const lines = await addPercentiles(deps.reports.usage, report, { sums: shown, isComplete });
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
-    const { from, to } = formatRange(range);
+    const { from, to } = formatRange(range, zone);
+    const daysAreExact = dayOffsets === null || (await areDaysExact(deps.reports, range, dayOffsets));
     if (format === "json")
-      return { data: await presentUsageLines(lines, view), from, to, is_complete: isComplete };
+      return {
+        data: await presentUsageLines(lines, view),
+        from,
+        to,
+        timezone: zone.name,
+        days_are_exact: daysAreExact,
+        is_complete: isComplete,
+      };
+    const warnings = [...(isComplete ? [] : [INCOMPLETE]), ...(daysAreExact ? [] : [INEXACT_DAYS])];
     const name = `usage-by-${groups.join("-and-")}-${from}-${to}.csv`.replaceAll(":", "");
     return new Response(printUsageCsv(lines, view), {
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="${name}"`,
         "x-content-type-options": "nosniff",
-        ...(isComplete ? {} : { "x-gateway-warning": INCOMPLETE }),
+        ...(warnings.length === 0 ? {} : { "x-gateway-warning": warnings.join(" ") }),
       },
     });
   },
 });
+
+/** Returns whether the days of a report are exactly those of its time zone. */
+async function areDaysExact(
+  { usage }: StoreDeps["reports"],
+  { fromHour, toHour, wholeDays }: HourRange,
+  offsets: readonly DayOffset[],
+): Promise<boolean> {
+  if (!beginOnTheHour(offsets)) return false;
+  const [first, last] = [dayOf(fromHour * HOUR_MS), dayOf(toHour * HOUR_MS)];
+  return !(await usage.hasWholeDays({
+    from: Math.min(first, wholeDays?.from ?? first),
+    to: Math.max(last, wholeDays?.to ?? last),
+  }));
+}
 
 function wantsCsv(headers: Headers): boolean {
   return /(^|[\s,])text\/csv\b/i.test(headers.get("accept") ?? "");

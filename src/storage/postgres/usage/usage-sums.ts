@@ -1,3 +1,4 @@
+import type { DayRange } from "../../../base/time/time.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
 import { sumByClient } from "../../../core/usage/reports/client-sums.ts";
 import type { UsageQuery, UsageSum } from "../../../core/usage/reports/report.ts";
@@ -15,7 +16,13 @@ import {
   USAGE_TAGS,
   USAGE_TIMES,
 } from "../../sql/usage/columns.ts";
-import { describeReport, describeTimes, readSum, readTimes } from "../../sql/usage/report.ts";
+import {
+  describeReport,
+  describeTimes,
+  describeWholeDays,
+  readSum,
+  readTimes,
+} from "../../sql/usage/report.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /** Adds sums to the stored sums of their hours, in the transaction of the caller. */
@@ -112,6 +119,11 @@ export async function reportUsage(sql: SqlRunner, query: UsageQuery): Promise<re
   const { text, values } = describeReport(query, "$");
   const rows = await sql.run<Row>(text, values);
   return rows.map((row) => readSum(row, query, readNumber));
+}
+
+/** Returns whether some of these days have sums of the whole day. */
+export async function hasWholeDays(sql: SqlRunner, days: DayRange): Promise<boolean> {
+  return (await sql.run(describeWholeDays(days))).length > 0;
 }
 
 /** Reads the times of a usage report. */

@@ -1,5 +1,6 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { RejectedRecordError } from "../../../base/failures/store-error.ts";
+import type { DayRange } from "../../../base/time/time.ts";
 import { type Transfer, transferOfUsage } from "../../../core/ledger/records/records.ts";
 import type {
   CountQuery,
@@ -87,6 +88,10 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
 
   async sumUsage(query: UsageQuery) {
     return this.sums.report(query);
+  }
+
+  async hasWholeDays(days: DayRange) {
+    return this.sums.hasWholeDays(days);
   }
 
   async addTimes(sums: readonly HourTimes[]) {

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { DayRange } from "../../../base/time/time.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
 import { sumByClient } from "../../../core/usage/reports/client-sums.ts";
 import type { UsageQuery, UsageSum } from "../../../core/usage/reports/report.ts";
@@ -15,7 +16,13 @@ import {
   USAGE_TAGS,
   USAGE_TIMES,
 } from "../../sql/usage/columns.ts";
-import { describeReport, describeTimes, readSum, readTimes } from "../../sql/usage/report.ts";
+import {
+  describeReport,
+  describeTimes,
+  describeWholeDays,
+  readSum,
+  readTimes,
+} from "../../sql/usage/report.ts";
 
 /** The tables `usage_sums`, `usage_tags`, `usage_clients` and `usage_times`. The caller begins and commits transactions. */
 export class UsageSums {
@@ -66,6 +73,10 @@ export class UsageSums {
       .query<Row, typeof values>(text)
       .all(...values)
       .map((row) => readSum(row, query, Number));
+  }
+
+  hasWholeDays(days: DayRange): boolean {
+    return this.database.query(describeWholeDays(days)).get() !== null;
   }
 
   readTimes(query: UsageQuery, only: readonly (string | null)[] | null): readonly TimesLine[] {

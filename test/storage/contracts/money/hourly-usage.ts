@@ -295,6 +295,41 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       await expectSums();
     });
 
+    test("is summed by the days of a time zone, through a change of its offset", async () => {
+      const stores = await createStores();
+      for (let hour = 0; hour < 5 * 24; hour++)
+        await save(stores, 10 * DAY_MS + hour * HOUR_MS, { firstTokenAt: 0 });
+      const query = {
+        groups: ["day"],
+        // Days begin an hour before those of UTC, and from noon of the 12th day on two hours before.
+        dayOffsets: [
+          { fromHour: 0, minutes: 60 },
+          { fromHour: 12 * 24 + 12, minutes: 120 },
+        ],
+        fromHour: 11 * 24 - 1,
+        toHour: 14 * 24 - 3,
+        wholeDays: { from: 11, to: 13 },
+      } as const;
+      expect(await linesOf(stores, query)).toEqual([
+        ["1970-01-12", 24],
+        ["1970-01-13", 23],
+        ["1970-01-14", 24],
+      ]);
+      const times = await stores.usage.readTimes({ ...ALL, ...query }, null);
+      expect(times.map(({ groups }) => groups[0]).sort()).toEqual(["1970-01-12", "1970-01-13", "1970-01-14"]);
+      expect(await stores.usage.hasWholeDays({ from: 10, to: 15 })).toBe(false);
+      await rollUp(stores, 12);
+      expect(await linesOf(stores, query)).toEqual([
+        ["1970-01-12", 24],
+        ["1970-01-13", 22],
+        ["1970-01-14", 24],
+      ]);
+      expect(await stores.usage.hasWholeDays({ from: 10, to: 15 })).toBe(true);
+      expect(await stores.usage.hasWholeDays({ from: 12, to: 15 })).toBe(false);
+      await stores.run(FORMER_DAY);
+      expect(await stores.usage.hasWholeDays({ from: 0, to: 5 })).toBe(true);
+    });
+
     test("has what repeated answers had cost, as an outcome of its own", async () => {
       const stores = await createStores();
       const cached = { replayOf: "gen_0", replayBy: "answer_cache", replaySavedNanodollars: 30 } as const;
