@@ -33,7 +33,7 @@ describe("the explanation of a generation", () => {
     );
   });
 
-  test("tells nobody but the operator what a provider says about the operator's account there", () => {
+  test("tells only the operator what a provider says about the operator's account there", () => {
     const failed: AttemptRecord = {
       ...ATTEMPT,
       upstreamStatus: 402,

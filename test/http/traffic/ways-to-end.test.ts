@@ -336,7 +336,7 @@ describe("repeated answers and clients", () => {
     expect(await list("client=curl")).toEqual(["acme/second completed curl 8.5.0"]);
     expect(await list("client=claude-code&client_version=2.0.14")).toHaveLength(2);
     expect(await list("client=claude-code&client_version=2.0.13")).toEqual([]);
-    const { status } = await manage(gateway, "/generations?client=nobody");
+    const { status } = await manage(gateway, "/generations?client=unheard-of");
     expect(status).toBe(400);
     const usage = async (query: string) => {
       const { body } = await manage(gateway, `/usage?account_id=${account}&${query}`);
