@@ -89,8 +89,8 @@ guardrails:
       "The answer is complete.",
     ]);
     expect(await textsOf(page, "#why tbody tr")).toEqual([
-      expect.stringContaining(`two-keys · key ${failed} acme/one Failed`),
-      expect.stringContaining(`two-keys · key ${answered} acme/one Answered`),
+      expect.stringContaining(`two-keys · key ${failed} Failed acme/one`),
+      expect.stringContaining(`two-keys · key ${answered} Answered acme/one`),
     ]);
     const timeline = (await textsOf(page, "#way")).join(" ");
     expect(timeline).toContain(`two-keys · key ${failed}`);

@@ -70,7 +70,7 @@ export function Cost({ generation }: { generation: GenerationDetails }) {
 function Arithmetic({ generation, total }: { generation: GenerationDetails; total: number }) {
   return (
     <div class="card table-box">
-      <table class="table" aria-label={words.whatItCost} style={{ minWidth: "560px" }}>
+      <table class="table cost-table" aria-label={words.whatItCost}>
         <thead>
           <tr>
             <th scope="col">{words.kind}</th>

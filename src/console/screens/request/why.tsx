@@ -47,13 +47,13 @@ const COLUMNS: readonly Column<Entry>[] = [
       </>
     ),
   },
-  { id: "model", title: words.model, width: 220, cell: ({ model }) => model },
   {
     id: "state",
     title: words.state,
     width: 110,
     cell: ({ result }) => <Badge tone={TONES[result]}>{words.results[result]}</Badge>,
   },
+  { id: "model", title: words.model, width: 220, cell: ({ model }) => model },
   { id: "reason", title: words.reason, cell: ({ reason }) => <span title={reason}>{reason}</span> },
 ];
 
