@@ -29,7 +29,7 @@ export const FIELDS = [
 ] as const;
 export type FieldName = (typeof FIELDS)[number];
 
-const OUTCOMES: readonly string[] = ["open", "completed", "failed", "cancelled", "interrupted"];
+const OUTCOMES: readonly string[] = ["open", "completed", "cached", "failed", "cancelled", "interrupted"];
 
 /** What the list shows. */
 export interface Filters {

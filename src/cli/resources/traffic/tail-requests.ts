@@ -9,7 +9,7 @@ import {
   GenerationFeed,
 } from "../../../core/usage/generations/generation-feed.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
-import type { UsageRecord } from "../../../core/usage/records/records.ts";
+import { outcomeOf, type UsageRecord } from "../../../core/usage/records/records.ts";
 import { readGenerationFilter } from "../../../http/api/generation-filter.ts";
 import { streamGenerations } from "../../../http/routes/traffic/generation-stream.ts";
 import { type StoresCaller, withStoresCaller } from "../../callers/stores-caller.ts";
@@ -100,7 +100,7 @@ function printEntry({ record }: FeedEntry): string {
   const since = (ms: number | null) => (ms === null ? "-" : `${ms - createdAt} ms`);
   return [
     formatTime(createdAt).slice(0, 19),
-    record.outcome.padEnd(11),
+    outcomeOf(record).padEnd(11),
     record.model ?? record.requestedModel,
     record.provider ?? "-",
     `first token ${since(firstTokenAt)}`,

@@ -4,7 +4,7 @@ import { Empty } from "../../parts/layout/states.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { formatCount, formatExactTime, formatMoney } from "../../parts/values/format.ts";
-import { Money, Time } from "../../parts/values/values.tsx";
+import { Hour, Money, Time } from "../../parts/values/values.tsx";
 import { findName } from "../../state/names.ts";
 import { now } from "../../state/now.ts";
 import { isManager, isOperator } from "../../state/session.ts";
@@ -141,13 +141,7 @@ const USED: Column<Row> = {
   title: words.used,
   width: 92,
   cell: ({ key }) =>
-    key.last_used_at === null ? (
-      <span class="faint">{words.never}</span>
-    ) : (
-      <span title={words.usedAbout}>
-        <Time at={key.last_used_at} />
-      </span>
-    ),
+    key.last_used_at === null ? <span class="faint">{words.never}</span> : <Hour from={key.last_used_at} />,
 };
 
 const EXPIRES: Column<Row> = {

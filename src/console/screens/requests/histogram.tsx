@@ -31,6 +31,7 @@ const PARTS = [
   { outcome: "failed", tone: "bad" },
   { outcome: "cancelled", tone: "other" },
   { outcome: "open", tone: "open" },
+  { outcome: "cached", tone: "cached" },
   { outcome: "completed", tone: "good" },
 ] as const satisfies readonly { outcome: keyof Bucket; tone: BarPart["tone"] }[];
 

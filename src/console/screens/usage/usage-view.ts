@@ -159,7 +159,7 @@ export function printPeriod({ step, from, to }: Period): string {
 }
 
 /** The outcomes that have a filter of their own in lists of requests; all others are errors. */
-const OUTCOMES = ["completed", "cancelled", "interrupted"];
+const OUTCOMES = ["completed", "cached", "cancelled", "interrupted"];
 
 /** The line with the tags that are not counted individually. */
 const OTHER_TAGS = "(other)";

@@ -20,6 +20,7 @@ import { redisIds } from "./0019-redis-ids.ts";
 import { leaseFunctions } from "./0020-lease-functions.ts";
 import { changedRows } from "./0021-changed-rows.ts";
 import { cacheSavings } from "./0022-cache-savings.ts";
+import { waysToEnd } from "./0023-ways-to-end.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -46,4 +47,5 @@ export const MIGRATIONS: readonly Migration[] = [
   leaseFunctions,
   changedRows,
   cacheSavings,
+  waysToEnd,
 ];

@@ -30,6 +30,7 @@ import { margins } from "./0029-margins.ts";
 import { budgets } from "./0030-budgets.ts";
 import { listIndexes } from "./0031-list-indexes.ts";
 import { cacheSavings } from "./0032-cache-savings.ts";
+import { waysToEnd } from "./0033-ways-to-end.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -66,4 +67,5 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   budgets,
   listIndexes,
   cacheSavings,
+  waysToEnd,
 ];
