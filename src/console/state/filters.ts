@@ -25,6 +25,8 @@ export const FIELDS = [
   "user_id",
   "session_id",
   "tag",
+  "client",
+  "client_version",
   "account_id",
 ] as const;
 export type FieldName = (typeof FIELDS)[number];

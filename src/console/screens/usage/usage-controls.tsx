@@ -65,6 +65,7 @@ function listFilterFields(): readonly FilterField[] {
     namedField(FILTERS.key, names.key, "keys"),
     ...(seesUsers() ? [namedField(FILTERS.user, names.user, "users")] : []),
     ...(isOperator.value ? [namedField("account", names.account, "accounts")] : []),
+    { ...namedField(FILTERS.client, names.client, "clients"), isClosed: true },
     namedField(FILTERS.tag, names.tag, "tags"),
   ];
 }

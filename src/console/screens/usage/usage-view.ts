@@ -2,7 +2,7 @@
 import { formatMinute } from "../../parts/values/format.ts";
 
 /** What usage is grouped by in the table. */
-export const DIMENSIONS = ["model", "provider", "key", "user", "account", "outcome", "tag"] as const;
+export const DIMENSIONS = ["model", "provider", "key", "user", "account", "client", "outcome", "tag"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** The filter of usage reports for each dimension that has one. */
@@ -12,6 +12,7 @@ export const FILTERS = {
   key: "key_id",
   user: "user_id",
   account: "account_id",
+  client: "client",
   tag: "tag",
 } as const;
 type FilterName = (typeof FILTERS)[keyof typeof FILTERS];
@@ -96,7 +97,7 @@ export function parseUsageView(query: Readonly<Record<string, string>>, now: num
 }
 
 function parseFilters(query: Readonly<Record<string, string>>): UsageView["filters"] {
-  const names = [FILTERS.model, FILTERS.provider, FILTERS.key, FILTERS.user, FILTERS.tag];
+  const names = [FILTERS.model, FILTERS.provider, FILTERS.key, FILTERS.user, FILTERS.client, FILTERS.tag];
   return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
 }
 
