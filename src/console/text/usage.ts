@@ -18,7 +18,8 @@ export const usageText = {
   to: "Last day",
   apply: "Show",
   cancel: "Cancel",
-  utcDay: "Days are in UTC.",
+  inexactDays:
+    "Some of these days have other hours than in the chosen time zone: the gateway adds up hours of UTC, and keeps only whole days in UTC of the more distant past.",
   wrongOrder: "The last day must not be before the first.",
   tooLong: (days: number) => `A range has at most ${days} days.`,
   account: "Account",

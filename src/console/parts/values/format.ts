@@ -159,8 +159,8 @@ export function formatSpan(from: number, to: number): string {
   return `${first}, ${print("clock", from)} – ${end}`;
 }
 
-/** Returns a day that is a day in UTC, whatever zone is chosen: `23 Nov`. */
-export function formatUtcDay(at: number): string {
+/** Returns a date, which stands for the same day in every zone, given as its begin in UTC: `23 Nov`. */
+export function formatDate(at: number): string {
   return print("day", at, "UTC");
 }
 

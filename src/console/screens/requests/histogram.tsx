@@ -81,7 +81,7 @@ function Counts({ answer, filters }: { answer: Answer; filters: Filters }) {
     <>
       <div class="legend histogram-legend">
         <Legend answer={answer} bucket={at === null ? undefined : buckets[at]} />
-        <ZoneSwitch isShort />
+        <ZoneSwitch kind="short" />
         <Button
           kind="bare"
           size="small"
