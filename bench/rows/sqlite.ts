@@ -11,7 +11,6 @@ import { DAY_MS, HOUR_MS } from "../../src/base/time/time.ts";
 import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generations/generation-list.ts";
 import type { Outcome, RecordEntry } from "../../src/core/usage/records/records.ts";
 import { chooseBuckets } from "../../src/core/usage/reports/time-buckets.ts";
-import { sumByHour } from "../../src/core/usage/reports/usage-sums.ts";
 import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import { GenerationTags } from "../../src/storage/sqlite/usage/generation-tags.ts";
 import {
@@ -74,7 +73,7 @@ function fill(database: Database): void {
     const entries = Array.from({ length: to - from }, (_, n) => createEntry(from + n));
     for (const entry of entries) insert.run(...columnsOf(entry));
     const records = entries.map(({ record }) => record);
-    sums.add(sumByHour(records));
+    sums.add(records);
     if (TAGS === 0) return;
     sums.addTags(records);
     for (const record of records) tags.add(record);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type OpenRecord, openRecord } from "../../src/core/generation/records/open-record.ts";
 import { type Ending, type Settling, writeFinal } from "../../src/core/generation/settle/settle.ts";
+import { ClientMemory } from "../../src/core/usage/clients/client-memory.ts";
 import type { AdvisorRecord } from "../../src/core/usage/records/records.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 
@@ -57,9 +58,17 @@ const FAILED: Ending = {
 };
 
 function openOne(): OpenRecord {
-  const request = { tags: [], api: "chat", stream: false, prompt: { textBytes: 40 }, session: null };
-  const call = { requestId: "req_1", request, principal: { kind: "anonymous", addressHash: "hash" } };
-  const deps = { gatewayId: "gw_1", accounts: {}, settings: { timers: { totalMs: 9_000 } } };
+  const prompt = { textBytes: 40 };
+  const request = { tags: [], fallbackModels: [], api: "chat", stream: false, prompt, session: null };
+  const headers = new Headers();
+  const call = {
+    requestId: "req_1",
+    request,
+    headers,
+    principal: { kind: "anonymous", addressHash: "hash" },
+  };
+  const clients = new ClientMemory();
+  const deps = { gatewayId: "gw_1", accounts: {}, clients, settings: { timers: { totalMs: 9_000 } } };
   const admitted = {
     id: "gen_1",
     admission: { requestedId: "acme/model", namedRoutes: [] },

@@ -3,6 +3,7 @@ import {
   addTime,
   BUCKETS,
   createHistogram,
+  EXACT_MS,
   percentilesOf,
 } from "../../src/core/usage/reports/time-histogram.ts";
 
@@ -21,9 +22,24 @@ describe("a histogram of times", () => {
     }
   });
 
+  test("gives each time below 10 ms back as it is", () => {
+    for (let ms = 0; ms < EXACT_MS; ms++)
+      expect(percentilesOf(histogramOf([ms]))).toEqual({ p50: ms, p90: ms, p99: ms });
+    const times = [...new Array(90).fill(0), ...new Array(8).fill(2), 40, 40];
+    expect(percentilesOf(histogramOf(times))).toEqual({ p50: 0, p90: 0, p99: 48 });
+  });
+
+  test("takes short times that an earlier version has counted as 12 ms, beside those of this version", () => {
+    const former = histogramOf([12, 12, 12]).slice(0, BUCKETS);
+    expect(percentilesOf(former)?.p50).toBe(12);
+    const sum = histogramOf([1, 1]).map((count, at) => count + (former[at] ?? 0));
+    expect(percentilesOf(sum)).toEqual({ p50: 12, p90: 12, p99: 12 });
+    expect(percentilesOf(histogramOf([1, 1]).map((count, at) => count + (at === 0 ? 1 : 0)))?.p50).toBe(1);
+  });
+
   test("has the times outside of its buckets in the first and the last one", () => {
     const histogram = histogramOf([-5, 0, 3, 10_000_000, Number.MAX_SAFE_INTEGER]);
-    expect([histogram[0], histogram[BUCKETS - 1]]).toEqual([3, 2]);
+    expect([histogram[0], histogram[BUCKETS - 1], histogram[BUCKETS]]).toEqual([3, 2, 2]);
   });
 
   test("has the percentiles of all times when histograms are added up", () => {

@@ -39,6 +39,7 @@ import { Drains } from "../../core/routing/health/drains.ts";
 import type { Health } from "../../core/routing/health/health.ts";
 import { createRetryBudget } from "../../core/routing/health/retry-budget.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
+import { ClientMemory } from "../../core/usage/clients/client-memory.ts";
 import type { Journal } from "../../core/usage/journal/journal.ts";
 import type { Recorder } from "../../core/usage/journal/recorder.ts";
 import { RejectionLog } from "../../core/usage/rejections/rejection-log.ts";
@@ -646,6 +647,7 @@ function buildGeneration(
     recorder,
     ledger,
     conversations,
+    clients: new ClientMemory(),
     tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
     requestEncoder: createRequestEncoder(clock, identitySecret),
     running: { beginnings: new WaitList(clock, WATCH_MS), active: new LinkedSet() },

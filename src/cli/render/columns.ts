@@ -56,6 +56,15 @@ export function printUse(value: unknown): string {
   return value === null ? "never" : printTime(value);
 }
 
+const HOUR_MS = 3_600_000;
+
+/** Prints the hour in which a resource was last used, of which only the hour is known, such as `2027-01-31T14:00–15:00`. */
+export function printHourOfUse(value: unknown): string {
+  if (value === null) return "never";
+  const end = new Date(Date.parse(String(value)) + HOUR_MS).toISOString();
+  return `${printText(value).slice(0, "YYYY-MM-DDTHH:MM".length)}–${end.slice("YYYY-MM-DDT".length, "YYYY-MM-DDTHH:MM".length)}`;
+}
+
 /** Prints a limit in US dollars; `none` without one. */
 export function printLimit(value: unknown): string {
   return value === null ? "none" : `$${printDollars(value)}`;

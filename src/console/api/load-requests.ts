@@ -3,8 +3,8 @@ import { joinPages, type RequestPage, toRow, withPrefix } from "./request-row.ts
 
 type Query = Readonly<Record<string, string | number | null>>;
 
-/** The filters that rejected requests do not have, because no provider was chosen. */
-const GENERATION_FILTERS = ["provider", "session_id", "tag", "id"];
+/** The filters that rejected requests do not have, because no provider was chosen or their table has no such index. */
+const GENERATION_FILTERS = ["provider", "session_id", "tag", "id", "model_contains", "client_version"];
 
 /**
  * Reads a page of generations and rejected requests together, newest first.

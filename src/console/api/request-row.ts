@@ -52,6 +52,9 @@ export function toRow(rejection: Rejection): RequestRow {
     requested_model: requested_model ?? path ?? "–",
     status: rejection.status,
     error_type: rejection.error_type,
+    error_message: rejection.message,
+    client: rejection.client,
+    client_version: rejection.client_version,
     count: rejection.count,
   };
 }
@@ -63,6 +66,7 @@ const NO_ANSWER = {
   streamed: false,
   outcome: "rejected",
   finish_reason: null,
+  replay_of: null,
   latency: null,
   duration: null,
   attempts: 0,

@@ -25,11 +25,15 @@ export const FIELDS = [
   "user_id",
   "session_id",
   "tag",
+  "client",
+  "client_version",
   "account_id",
 ] as const;
 export type FieldName = (typeof FIELDS)[number];
 
-const OUTCOMES: readonly string[] = ["open", "completed", "failed", "cancelled", "interrupted", "rejected"];
+const OUTCOMES: readonly string[] = [
+  ...["open", "completed", "cached", "failed", "cancelled", "interrupted", "rejected"],
+];
 
 /** What the list shows. */
 export interface Filters {

@@ -4,7 +4,7 @@ import type { Option } from "./filter-options.ts";
 import { session } from "./session.ts";
 
 /** The lists of names that filters offer. Each is loaded once, when a screen asks for it. */
-export type NameList = "models" | "providers" | "keys" | "accounts" | "users" | "errors" | "tags";
+export type NameList = "models" | "providers" | "keys" | "accounts" | "users" | "errors" | "tags" | "clients";
 
 const lists = {
   models: signal<readonly Option[]>([]),
@@ -14,6 +14,7 @@ const lists = {
   users: signal<readonly Option[]>([]),
   errors: signal<readonly Option[]>([]),
   tags: signal<readonly Option[]>([]),
+  clients: signal<readonly Option[]>([]),
 };
 
 /** The error types of requests that reached a model endpoint or were rejected before. A field takes others, too. */
@@ -107,13 +108,18 @@ const LOADERS: Readonly<Record<NameList, () => Promise<readonly Option[]>>> = {
   },
   users: () => loadUsers(session.value?.account?.id ?? null),
   errors: async () => ERROR_TYPES.map((value) => ({ value, label: value })),
-  tags: async () => {
-    const { data } = await call("GET /api/admin/usage", { query: { group_by: "tag" } });
-    return data.flatMap(({ tag }) =>
-      tag && !UNNAMED_TAGS.includes(tag) ? [{ value: tag, label: tag }] : [],
-    );
-  },
+  tags: () => loadUsed("tag"),
+  clients: () => loadUsed("client"),
 };
+
+/** Loads the values of a dimension in the usage of the last 30 days. */
+async function loadUsed(dimension: "tag" | "client"): Promise<readonly Option[]> {
+  const { data } = await call("GET /api/admin/usage", { query: { group_by: dimension } });
+  return data.flatMap((line) => {
+    const value = line[dimension];
+    return value && !UNNAMED_TAGS.includes(value) ? [{ value, label: value }] : [];
+  });
+}
 
 /** Loads the members of an organization; all users for the operator, whose session has no account. */
 async function loadUsers(id: string | null): Promise<readonly Option[]> {

@@ -46,6 +46,21 @@ export function nameOffset(at: number): string {
   return `UTC${offset < 0 ? "−" : "+"}${hours}${minutes === 0 ? "" : `:${String(minutes).padStart(2, "0")}`}`;
 }
 
+const MINUTE_MS = 60_000;
+const DATE_CHARS = "YYYY-MM-DD".length;
+
+/** Returns the date of a time in the chosen zone: `2026-11-23`. */
+export function dateOf(at: number): string {
+  return new Date(at + offsetOf(at) * MINUTE_MS).toISOString().slice(0, DATE_CHARS);
+}
+
+/** Returns when a day begins in the chosen zone. Milliseconds since the epoch. */
+export function beginOfDay(date: string): number {
+  const utc = Date.parse(date);
+  // The distance from UTC is that of the day's begin, which may differ from that of midnight in UTC.
+  return utc - offsetOf(utc - offsetOf(utc) * MINUTE_MS) * MINUTE_MS;
+}
+
 /** Returns whether the browser's zone differs from UTC at a time: otherwise there is nothing to choose. */
 export function isZoneChoice(at: number): boolean {
   return offsetOf(at, browserZone) !== 0;

@@ -5,6 +5,5 @@ export const timeText = {
   switchToUtc: (name: string) => `Times are shown in ${name}, the zone of this browser. Show them in UTC`,
   switchToBrowser: (name: string) => `Times are shown in UTC. Show them in ${name}, the zone of this browser`,
   onlyUtc: "Times are shown in UTC, which is also the zone of this browser.",
-  utcDays: "Days in UTC",
-  utcDaysAbout: "The gateway adds up days in UTC, whatever zone is chosen for times.",
+  daysIn: (zone: string) => `Days in ${zone}`,
 };

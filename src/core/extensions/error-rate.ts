@@ -30,7 +30,7 @@ export function createErrorRate(clock: Pick<Clock, "now">): ErrorRateCounter {
   const points: ExtensionPoints = {
     onSettled(record, failure) {
       const outcome = outcomeOf(record, failure);
-      if (outcome === "completed") completed.add(clock.now());
+      if (outcome === "completed" || outcome === "cached") completed.add(clock.now());
       else if (outcome === "failed") failed.add(clock.now());
     },
   };

@@ -9,7 +9,11 @@ import type {
 import { METRICS } from "../telemetry/metric-declarations.ts";
 import type { Counter, MetricRegistry } from "../telemetry/metric-registry.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
-import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
+import {
+  type AttemptRecord,
+  outcomeOf as shownOutcomeOf,
+  type UsageRecord,
+} from "../usage/records/records.ts";
 
 /** The label value for requests that reached no provider. */
 const NONE = "none";
@@ -17,15 +21,17 @@ const NONE = "none";
 const OTHER = "other";
 
 /** How an inference request ended, as metrics and traces distinguish it. `rejected`: the request or its caller is at fault. */
-export type RequestOutcome = "completed" | "failed" | "rejected" | "cancelled";
+export type RequestOutcome = "completed" | "cached" | "failed" | "rejected" | "cancelled";
 
 /** Returns how a generation ended. A rate limit of the provider is the gateway's failure, one of the caller is not. */
 export function outcomeOf(
-  { outcome, attempts }: Pick<UsageRecord, "outcome" | "attempts">,
+  record: Pick<UsageRecord, "outcome" | "replayBy" | "attempts">,
   failure: Failure | null,
 ): RequestOutcome {
-  if (outcome === "completed" || outcome === "cancelled") return outcome;
-  if (failure === null || (failure.code === "rate_limit_exceeded" && attempts.length > 0)) return "failed";
+  const outcome = shownOutcomeOf(record);
+  if (outcome === "completed" || outcome === "cached" || outcome === "cancelled") return outcome;
+  if (failure === null || (failure.code === "rate_limit_exceeded" && record.attempts.length > 0))
+    return "failed";
   return outcomeOfFailure(failure);
 }
 
@@ -50,6 +56,7 @@ export function createRequestMetrics({
   const duration = registry.histogram(METRICS.requestDuration);
   const overhead = registry.histogram(METRICS.overhead);
   const refused = registry.counter(METRICS.refused);
+  const saved = registry.counter(METRICS.answersSaved);
   const record = createRecordMetrics(registry);
   const labelOf = (model: string | null) => (model === null ? NONE : (findModelId(model) ?? OTHER));
   const recorders: GenerationRecorders = {
@@ -61,6 +68,8 @@ export function createRequestMetrics({
       requests.add(1, settled.api, model, settled.provider ?? NONE, outcome);
       duration.observe(stopwatch.elapsedMs() / 1_000, settled.api, outcome);
       record(settled, receivedAt);
+      const { replaySavedNanodollars: savedCost } = settled;
+      if (savedCost !== undefined) saved.add(savedCost, settled.api, settled.replayBy ?? NONE);
       if (failure?.code === "content_blocked") refused.add(1, failure.code);
     },
   };

@@ -53,6 +53,10 @@ export class Generation implements Settling {
     this.lifetime = new Lifetime(deps, call);
   }
 
+  get zeroRetention(): boolean {
+    return this.record.zeroRetention;
+  }
+
   /** Continues with another body of the request. */
   continueWith(call: GenerationCall): void {
     this.call = call;

@@ -49,10 +49,12 @@ export function giveEarlierAnswer(
 /** Answers with the body that a gate has returned. It costs nothing. */
 export async function giveReplacement(
   generation: Generation,
-  { body, replayOf, headers }: Replacement,
+  { body, replay, headers }: Replacement,
 ): Promise<GenerationResult> {
   const { record, deps, call } = generation;
-  record.open.replayOf = replayOf;
+  record.open.replayOf = replay?.of;
+  record.open.replayBy = replay?.by;
+  record.open.replaySavedNanodollars = replay?.savedNanodollars;
   generation.setHeaders(headers ?? {});
   const bytes = Buffer.from(body);
   generation.extensions.onText(bytes);

@@ -61,6 +61,7 @@ export type TableName =
   | "usage_days"
   | "usage_sums"
   | "usage_tags"
+  | "usage_clients"
   | "usage_times"
   | "provider_outcomes"
   | "provider_incidents"
@@ -72,7 +73,7 @@ const USAGE_KEY_COLUMNS = {
   ...integer("day", "hour"),
 };
 
-/** The further columns of the key of `usage_tags`, in the order of its index. */
+/** The further columns of the keys of `usage_tags` and `usage_clients`, in the order of their indexes. */
 const OTHER_TAG_KEY = ["key_id", "user_id", "model", "provider", "outcome"];
 
 const COUNTERS = {
@@ -84,11 +85,13 @@ const COUNTERS = {
     "upstream_cost",
     "byok_upstream_cost",
     "cache_saved",
+    "answers_saved",
   ),
 };
 
 function listBuckets(name: string): readonly string[] {
-  return Array.from({ length: 32 }, (_, bucket) => `${name}_${bucket}`);
+  const exact = Array.from({ length: 10 }, (_, ms) => `${name}_of_${ms}_ms`);
+  return [...Array.from({ length: 32 }, (_, bucket) => `${name}_${bucket}`), ...exact];
 }
 
 /**
@@ -204,6 +207,11 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("usage_sums", USAGE_KEY, { ...USAGE_KEY_COLUMNS, ...COUNTERS }),
   table("usage_tags", ["account_id", "day", "hour", "tag", ...OTHER_TAG_KEY], {
     ...text("tag"),
+    ...USAGE_KEY_COLUMNS,
+    ...COUNTERS,
+  }),
+  table("usage_clients", ["account_id", "day", "hour", "client", ...OTHER_TAG_KEY], {
+    ...text("client"),
     ...USAGE_KEY_COLUMNS,
     ...COUNTERS,
   }),

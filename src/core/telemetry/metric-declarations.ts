@@ -62,6 +62,14 @@ export const METRICS = {
     divisor: NANODOLLARS,
     unit: "USD",
   }),
+  answersSaved: declare({
+    name: "gateway_answers_saved_usd_total",
+    kind: "counter",
+    help: "US dollars that answers had cost which were returned again without asking a provider, by the feature that returned them: answer_cache or idempotency_key",
+    labels: ["api", "feature"],
+    divisor: NANODOLLARS,
+    unit: "USD",
+  }),
   budgets: declare({
     name: "gateway_budgets_over",
     kind: "gauge",

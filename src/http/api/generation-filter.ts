@@ -5,6 +5,7 @@ import { IdInput } from "../../core/accounts/fields/resource-fields.ts";
 import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
 import { canonicalModel } from "../../core/catalog/served/catalog.ts";
 import type { IdentityHash } from "../../core/generation/memory/identity-hash.ts";
+import { CLIENT_FAMILIES, MAX_VERSION } from "../../core/usage/clients/client-family.ts";
 import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
 import { OUTCOMES } from "../../core/usage/records/records.ts";
 import type { StoreDeps } from "../context/store-deps.ts";
@@ -34,6 +35,16 @@ export const GENERATION_FILTER = {
     .max(BOUNDS.tagChars)
     .optional()
     .describe("Only generations of requests with this tag."),
+  client: z
+    .enum(CLIENT_FAMILIES)
+    .optional()
+    .describe("Only generations of clients of this family, which is read from the `User-Agent`."),
+  client_version: z
+    .string()
+    .min(1)
+    .max(MAX_VERSION)
+    .optional()
+    .describe("Only generations of clients of this version, such as `2.0.14`."),
   model: name.describe("Only generations of the model with this id."),
   model_contains: name.describe(
     "Only generations of models whose id contains this text, such as `claude`. Case does not matter.",
@@ -64,6 +75,8 @@ export function readGenerationFilter(
     sessionId:
       query.session_id === undefined ? null : findSessionId(query.session_id, accountId, hashIdentity),
     tag: query.tag ?? null,
+    client: query.client ?? null,
+    clientVersion: query.client_version ?? null,
     keyId: query.key_id ?? null,
     userId: listedUserOf(principal, query.user_id),
     model: query.model === undefined ? null : canonicalModel(serving().catalog, query.model),

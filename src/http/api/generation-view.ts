@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { OUTCOMES } from "../../core/usage/records/records.ts";
+import { CLIENT_FAMILIES } from "../../core/usage/clients/client-family.ts";
+import { ATTEMPT_RESULTS } from "../../core/usage/generations/candidate-results.ts";
+import { OUTCOMES, REPLAY_FEATURES } from "../../core/usage/records/records.ts";
+import { GUARDRAIL_RESULTS } from "../../wire/conversation/warning.ts";
 import { LedgerEntryView } from "./ledger-entry-view.ts";
 import { NamedRouteSteps } from "./named-route-steps.ts";
 import { PlanLine } from "./plan-view.ts";
@@ -16,6 +19,27 @@ const session = z
 
 const tags = z.array(z.string()).describe("Tags that the client set (`tags`, `x-gateway-tags`).");
 
+const client = z
+  .enum(CLIENT_FAMILIES)
+  .nullable()
+  .describe(
+    "Family of the client, which is read from the `User-Agent`. `null` if the client sent none, and for generations of earlier versions.",
+  );
+const clientVersion = z.string().nullable().describe("Version that the client states in its `User-Agent`.");
+
+const errorMessage = z
+  .string()
+  .nullable()
+  .describe(
+    "The message that the client got, shortened to 500 characters. `null` under zero data retention.",
+  );
+
+const outcome = z
+  .enum(OUTCOMES)
+  .describe(
+    "How the generation ended. `open`: it runs. `completed`: a provider's answer is complete. `cached`: an earlier answer was returned (`replay_of`). `failed`. `cancelled`: the client left. `interrupted`: the gateway's process ended.",
+  );
+
 /** The fields of a generation (`presentGeneration`). */
 const GENERATION = {
   id: z.string(),
@@ -23,7 +47,12 @@ const GENERATION = {
   session_id: session,
   tags,
   api: z.string().describe("Client API of the request, such as `chat.completions`."),
+  client,
+  client_version: clientVersion,
   requested_model: z.string(),
+  fallback_models: z
+    .array(z.string())
+    .describe("Names that the client listed to answer if the requested model does not (`models`), in order."),
   named_routes: NamedRouteSteps,
   shadow_of: z
     .string()
@@ -32,10 +61,20 @@ const GENERATION = {
   model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
   provider_name: z.string().nullable(),
   streamed: z.boolean(),
-  outcome: z.enum(OUTCOMES),
+  outcome,
   cancelled: z.boolean(),
   status: z.int().nullable().describe("HTTP status of the response to the client."),
   error_type: z.string().nullable(),
+  error_message: errorMessage,
+  error_field: z
+    .string()
+    .nullable()
+    .describe("Field of the request that the error is about. `null` if it is about none."),
+  explanation: z
+    .array(z.string())
+    .describe(
+      "What happened, in sentences: what guardrails did, how each call of a provider ended, and how the request ended. For people; the wording may change.",
+    ),
   finish_reason: z.string().nullable(),
   native_finish_reason: z.string().nullable(),
   replay_of: z
@@ -43,6 +82,17 @@ const GENERATION = {
     .nullable()
     .describe(
       "Id of the generation whose stored answer was returned, at no cost. `null` means a provider answered.",
+    ),
+  replay_by: z
+    .enum(REPLAY_FEATURES)
+    .nullable()
+    .describe(
+      "What returned the stored answer: the answer cache, or the repetition of an `Idempotency-Key`.",
+    ),
+  replay_saved_nanodollars: z
+    .int()
+    .describe(
+      "What the stored answer had cost the account, in nanodollars. 0 if no stored answer was returned.",
     ),
   created_at: z.iso.datetime(),
   latency: milliseconds.describe("Time to first token, in milliseconds."),
@@ -142,6 +192,19 @@ const GENERATION = {
     .describe(
       "What was left out or changed, as in `gateway_metadata.warnings` of the answer: at most 20, each shortened to 200 characters.",
     ),
+  guardrails: z
+    .array(
+      z.object({
+        name: z.string(),
+        action: z
+          .enum(GUARDRAIL_RESULTS)
+          .describe(
+            "What it did. `unchecked`: it could not check the text, which was let pass. `unavailable`: it could not, and the text was not let pass.",
+          ),
+        on: z.enum(["request", "answer"]),
+      }),
+    )
+    .describe("The guardrails that found something, or could not check."),
   cache_marks: z
     .array(z.enum(["shared", "turns"]))
     .describe(
@@ -169,6 +232,27 @@ const GENERATION = {
   attempts: z.array(
     z.object({
       provider_name: z.string(),
+      model: z
+        .string()
+        .nullable()
+        .describe("Id of the model that was called. `null` for generations of earlier versions."),
+      key: z
+        .string()
+        .nullable()
+        .describe(
+          "Key that was used: the id of a BYOK key, or for the operator the name of a platform key. Otherwise `null`.",
+        ),
+      key_number: z
+        .int()
+        .nullable()
+        .describe(
+          "Number of this key among the provider's keys in the request, from 1 on. `null` if there is only one.",
+        ),
+      result: z
+        .enum(ATTEMPT_RESULTS)
+        .describe(
+          "How the call ended up to the first token. `empty`: the answer had no content. `cancelled`: the client left. `running`: it had not ended.",
+        ),
       upstream_model: z.string(),
       upstream_format: z.string().nullable().describe("Wire format of the request to the provider."),
       is_byok: z.boolean(),
@@ -269,14 +353,21 @@ export const GenerationLine = z
     user_name: z.string().nullable(),
     session_id: session,
     tags,
+    client,
+    client_version: clientVersion,
     api: z.string().describe("Client API of the request, such as `chat.completions`."),
     requested_model: z.string(),
     model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
     provider_name: z.string().nullable(),
     streamed: z.boolean(),
-    outcome: z.enum(OUTCOMES),
+    outcome,
     status: z.int().nullable().describe("HTTP status of the response to the client."),
     error_type: z.string().nullable(),
+    error_message: errorMessage,
+    replay_of: z
+      .string()
+      .nullable()
+      .describe("Id of the generation whose stored answer was returned. `null` means none was."),
     finish_reason: z.string().nullable(),
     latency: milliseconds.describe("Time to first token, in milliseconds."),
     duration: milliseconds.describe("Time from the request to the end, in milliseconds."),

@@ -19,6 +19,12 @@ const SUMS = {
       "US dollars that vendors' prompt caches saved: the savings from reads minus the extra cost of writes. Negative if writes cost more.",
     ),
   cache_saved_nanodollars: z.int(),
+  answers_saved: z
+    .number()
+    .describe(
+      "US dollars that answers had cost which the answer cache or an `Idempotency-Key` returned again (outcome `cached`).",
+    ),
+  answers_saved_nanodollars: z.int(),
   upstream_cost: z
     .number()
     .describe(
@@ -47,7 +53,7 @@ export const UsageLine = z
     hour: group.describe(
       "Start of the hour (RFC 3339, UTC). `null` for days whose hours are no longer known.",
     ),
-    day: group.describe("Day in UTC."),
+    day: group.describe("Day in the time zone of the report."),
     model: group,
     provider: group,
     key: group.describe("Id of the key."),
@@ -57,7 +63,10 @@ export const UsageLine = z
     account: group.describe("Id of the account. `null` for requests without a key."),
     account_name: group,
     outcome: group.describe(
-      "`completed`, `cancelled`, `interrupted`, or the error of the requests that failed. `null` for days that an earlier version of the gateway has counted.",
+      "`completed`, `cached`, `cancelled`, `interrupted`, or the error of the requests that failed. `null` for days that an earlier version of the gateway has counted.",
+    ),
+    client: group.describe(
+      "Family of the client, which is read from the `User-Agent`, such as `claude-code`. `null` for requests without one, and for those that an earlier version of the gateway has counted.",
     ),
     tag: group.describe(
       "A tag of the requests. A request with several tags counts for each of them. `(other)` stands for tags beyond an account's first 200 in an hour, `null` for requests without tags.",
@@ -74,7 +83,7 @@ export const UsageLine = z
     ),
     margin_nanodollars: operatorOnly(z.int(), "The same in nanodollars."),
     latency_ms: percentiles.describe(
-      "Time to the first token. Each percentile is off by at most 19 percent. `null` if no request of the line had a token, and in reports by tag.",
+      "Time to the first token. Each percentile is off by at most 19 percent. `null` if no request of the line had a token, and in reports about tags or clients.",
     ),
     duration_ms: percentiles.describe("Time to the end of the response, for requests that had a token."),
   })

@@ -145,6 +145,7 @@ const SUMS = `
   UNION ALL SELECT 'usage sums', count(*), coalesce(sum(cost), 0) FROM usage_sums
   UNION ALL SELECT 'requests in usage sums', coalesce(sum(requests), 0), NULL FROM usage_sums
   UNION ALL SELECT 'usage by tag', count(*), coalesce(sum(cost), 0) FROM usage_tags
+  UNION ALL SELECT 'usage by client', count(*), coalesce(sum(cost), 0) FROM usage_clients
   UNION ALL SELECT 'tags of generations', count(*), NULL FROM generation_tags
   UNION ALL SELECT 'usage times', count(*), NULL FROM usage_times
   UNION ALL SELECT 'audit entries', count(*), NULL FROM audit_log

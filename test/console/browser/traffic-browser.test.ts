@@ -191,6 +191,16 @@ describe.skipIf(CHROMIUM === null)("the traffic side of the console in a browser
       await expectVisible(page.locator(".chart").getByText("Days in UTC"));
     });
 
+    test("days of usage are days in the zone, and the requests behind a line are those of these days", async () => {
+      const page = await open("/console/welcome", { timeZone: "Etc/GMT-9" });
+      const asked = page.waitForRequest(/\/api\/admin\/usage\?.*timezone=Etc%2FGMT-9/);
+      await page.goto(`${site.gateway.url}/console/usage?range=7d`);
+      await asked;
+      await expectVisible(page.locator(".chart").getByText("Days in UTC+9"));
+      await page.getByRole("link", { name: "openai/gpt-5-mini" }).click();
+      await page.waitForURL(/from=.*T15%3A00%3A00.000Z&to=.*T15%3A00%3A00.000Z/);
+    });
+
     test("a chart says that its last hour still runs", async () => {
       const page = await open("/console/usage?range=24h");
       await expectVisible(page.getByText("This hour, so far"));

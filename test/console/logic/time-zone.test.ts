@@ -1,14 +1,21 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   formatAxisTime,
+  formatDate,
   formatExactTime,
   formatIsoTime,
   formatListTime,
   formatMinute,
   formatSpan,
-  formatUtcDay,
 } from "../../../src/console/parts/values/format.ts";
-import { browserZone, chooseZone, nameOffset, offsetOf } from "../../../src/console/state/time-zone.ts";
+import {
+  beginOfDay,
+  browserZone,
+  chooseZone,
+  dateOf,
+  nameOffset,
+  offsetOf,
+} from "../../../src/console/state/time-zone.ts";
 
 const NOON = Date.UTC(2026, 6, 1, 12);
 const HOUR_MS = 3_600_000;
@@ -51,7 +58,9 @@ describe("the time zone of the console", () => {
     expect(browserZone).not.toBe("");
   });
 
-  test("a day of a report stays a day in UTC in every zone", () => {
-    expect(formatUtcDay(Date.UTC(2026, 6, 1))).toBe("1 Jul");
+  test("a date of a report is the same date in every zone", () => {
+    expect(formatDate(Date.UTC(2026, 6, 1))).toBe("1 Jul");
+    expect(dateOf(NOON)).toBe("2026-07-01");
+    expect(beginOfDay(dateOf(NOON))).toBeLessThanOrEqual(NOON);
   });
 });

@@ -35,6 +35,8 @@ const line = (changes: Partial<UsageLine>): UsageLine => ({
   upstream_cost_nanodollars: 0,
   cache_saved: 0,
   cache_saved_nanodollars: 0,
+  answers_saved: 0,
+  answers_saved_nanodollars: 0,
   provider_cost: null,
   provider_cost_nanodollars: null,
   margin: null,

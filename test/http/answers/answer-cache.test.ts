@@ -82,7 +82,7 @@ describe("a key with a cache", () => {
       expect(vendor.calls).toHaveLength(1);
       expect(await balanceOf(gateway, account)).toMatchObject({ balance, held: 0 });
       const { body } = await manage(gateway, `/generations/${idOf(second)}`);
-      expect(body["data"]).toMatchObject({ outcome: "completed", total_cost: 0, replay_of: idOf(first) });
+      expect(body["data"]).toMatchObject({ outcome: "cached", total_cost: 0, replay_of: idOf(first) });
     });
   }
 

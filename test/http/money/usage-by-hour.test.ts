@@ -97,10 +97,43 @@ providers:
     const [heading, line, , last] = (await answer.text()).split("\r\n");
     expect(heading).toStartWith("hour,outcome,requests");
     expect(heading).toEndWith(
-      "latency_ms_p50,latency_ms_p90,latency_ms_p99,duration_ms_p50,duration_ms_p90,duration_ms_p99,cache_saved,provider_cost,margin",
+      "latency_ms_p50,latency_ms_p90,latency_ms_p99,duration_ms_p50,duration_ms_p90,duration_ms_p99,cache_saved,answers_saved,provider_cost,margin",
     );
     expect(line).toContain(",2153,8611,8611,2153,8611,8611,");
     expect(last).toContain(",,,,,,");
+  });
+
+  test("has the days of a time zone, also as CSV", async () => {
+    const days = async (query: string) => {
+      const { body, rows } = await usage(`group_by=day&${query}`);
+      const lines = rows.map(({ day, requests }) => `${day} ${requests}`);
+      return [body["from"], body["to"], body["timezone"], body["days_are_exact"], ...lines];
+    };
+    const range = "from=2027-01-31&to=2027-02-01";
+    expect(await days(range)).toEqual(["2027-01-31", "2027-02-01", "UTC", true, "2027-01-31 5"]);
+    // The requests of 21 o'clock are of the 31st in Berlin as well, those of 22 o'clock in Athens are not.
+    expect(await days(`${range}&timezone=Europe/Athens`)).toEqual([
+      ...["2027-01-31", "2027-02-01", "Europe/Athens", true],
+      ...["2027-01-31 3", "2027-02-01 2"],
+    ]);
+    expect(await days("from=2027-02-01&to=2027-02-01&timezone=Europe/Athens")).toContain("2027-02-01 2");
+    // Half an hour is not stored: the hours that begin at 21 and 22 o'clock in UTC begin on the 1st in India.
+    expect(await days(`${range}&timezone=Asia/Kolkata`)).toEqual([
+      ...["2027-01-31", "2027-02-01", "Asia/Kolkata", false],
+      "2027-02-01 5",
+    ]);
+    const csv = await fetch(
+      `${gateway.url}/api/admin/usage?group_by=day&${range}&timezone=Europe/Athens&format=csv`,
+      { headers: { authorization: `Bearer ${gateway.adminKey}` } },
+    );
+    expect(csv.headers.get("x-gateway-warning")).toBeNull();
+    expect((await csv.text()).split("\r\n").slice(1, 3)).toEqual([
+      expect.stringMatching(/^2027-01-31,3,/),
+      expect.stringMatching(/^2027-02-01,2,/),
+    ]);
+    const unknown = await usage("timezone=Nowhere");
+    expect(unknown.status).toBe(400);
+    expect(unknown.body["error"]).toMatchObject({ metadata: { field: "timezone" } });
   });
 
   test("is merged into days once it is older than storage.hourly_usage_days", async () => {
@@ -119,5 +152,20 @@ providers:
       ["2027-02-02T22:00:00.000Z", 1],
     ]);
     expect((await usage(`${report}day,outcome`)).rows).toEqual(before);
+  });
+
+  test("counts a day whose hours are no longer stored for the same date of a time zone, and says so", async () => {
+    const of = async (query: string) => {
+      const { body, rows } = await usage(`group_by=day&timezone=Europe/Athens&${query}`);
+      return [body["days_are_exact"], ...rows.map(({ day, requests }) => `${day} ${requests}`)];
+    };
+    expect(await of("from=2027-01-31&to=2027-02-28")).toEqual([false, "2027-01-31 5", "2027-02-03 1"]);
+    expect(await of("from=2027-01-31&to=2027-01-31")).toEqual([false, "2027-01-31 5"]);
+    expect(await of("from=2027-02-02&to=2027-02-28")).toEqual([true, "2027-02-03 1"]);
+    const csv = await fetch(
+      `${gateway.url}/api/admin/usage?timezone=Europe/Athens&from=2027-01-31&to=2027-02-28&format=csv`,
+      { headers: { authorization: `Bearer ${gateway.adminKey}` } },
+    );
+    expect(csv.headers.get("x-gateway-warning")).toContain("days of UTC");
   });
 });

@@ -11,7 +11,7 @@ import {
 import { defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
 import { ARGUMENTS } from "../../endpoint/known-fields.ts";
-import { printDay, printUse, type Row, showChange, tableOf } from "../../render/columns.ts";
+import { printDay, printHourOfUse, type Row, showChange, tableOf } from "../../render/columns.ts";
 import { formatFields } from "../../render/format-table.ts";
 
 const { name: NAME, ...NEW_SETTINGS } = KEY_SETTINGS;
@@ -68,7 +68,7 @@ const formatKeys = tableOf(
     ["key", "hint"],
     ["created", "created_at", printDay],
     ["state", "revoked_at", (_, key) => printState(key)],
-    ["used", "last_used_at", printUse],
+    ["used", "last_used_at", printHourOfUse],
     ...["account_id", "user_id"],
   ],
   "No keys. Create one: gateway keys create <name>",

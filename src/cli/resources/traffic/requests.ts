@@ -4,11 +4,11 @@ import { getGenerationDetails } from "../../../http/routes/traffic/admin-generat
 import { listGenerations } from "../../../http/routes/traffic/admin-generations.ts";
 import { getGenerationHistogram } from "../../../http/routes/traffic/generation-histogram.ts";
 import { listRows } from "../../callers/caller.ts";
-import { defineCommand } from "../../endpoint/command-spec.ts";
+import { type AnswerOf, defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
 import { ARGUMENTS } from "../../endpoint/known-fields.ts";
 import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
-import { printText, printTime, tableOf } from "../../render/columns.ts";
+import { printText, printTime, type Row, tableOf } from "../../render/columns.ts";
 import { formatFields } from "../../render/format-table.ts";
 import { FILTER_OPTIONS, RANGE_OPTIONS } from "./generation-options.ts";
 import {
@@ -33,6 +33,43 @@ const showGenerations = tableOf(
   ],
   "No requests.",
 );
+type Details = AnswerOf<typeof getGenerationDetails>["data"];
+
+const formatPlan = tableOf([
+  ["candidate", "provider_name", nameCandidate],
+  "model",
+  "result",
+  "reason",
+  ["until", "until", printTime],
+]);
+
+const formatAttempts = tableOf([
+  ["attempt", "provider_name", nameCandidate],
+  ["model", "model", (model, { upstream_model }) => printText(model ?? upstream_model)],
+  "result",
+  ["status", "upstream_status"],
+  ["ms", "duration_ms"],
+  ["error", "error_type"],
+  ["code", "upstream_code"],
+  ["message", "upstream_message"],
+]);
+
+/** Returns the provider of a candidate, with its key if the provider has several. */
+function nameCandidate(provider: unknown, { key, key_number }: Row): string {
+  return key_number === null
+    ? printText(provider)
+    : `${provider} key ${key_number}${key === null ? "" : ` (${key})`}`;
+}
+
+/** Formats a generation: what happened, its plan and attempts, then all other fields. */
+function formatGeneration({ explanation, plan, attempts, ...fields }: Details): string {
+  return [
+    explanation.join("\n"),
+    ...(plan.length === 0 ? [] : [formatPlan({ data: plan })]),
+    ...(attempts.length === 0 ? [] : [formatAttempts({ data: attempts })]),
+    formatFields(fields),
+  ].join("\n\n");
+}
 
 /** `gateway requests`: the records of requests to models. */
 export function declareRequestCommands(requests: Command): void {
@@ -68,7 +105,10 @@ export function declareRequestCommands(requests: Command): void {
       endpoint: getGenerationHistogram,
       options: [...FILTER_OPTIONS, ...RANGE_OPTIONS],
       show: ({ buckets, is_exact }) => {
-        const table = tableOf([["from", "at", printTime], ...["completed", "failed", "cancelled", "open"]])({
+        const table = tableOf([
+          ["from", "at", printTime],
+          ...["completed", "cached", "failed", "cancelled", "open"],
+        ])({
           data: buckets,
         });
         return is_exact
@@ -87,7 +127,7 @@ export function declareRequestCommands(requests: Command): void {
         if (rejected !== null) return { data: rejected as never };
         return (await caller.call(getGenerationDetails, { params })).body as never;
       },
-      show: ({ data }) => formatFields(data),
+      show: ({ data }) => ("explanation" in data ? formatGeneration(data) : formatFields(data)),
     }),
   ]);
 }

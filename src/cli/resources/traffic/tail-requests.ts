@@ -8,7 +8,7 @@ import {
   type FeedEntry,
   GenerationFeed,
 } from "../../../core/usage/generations/generation-feed.ts";
-import type { UsageRecord } from "../../../core/usage/records/records.ts";
+import { outcomeOf, type UsageRecord } from "../../../core/usage/records/records.ts";
 import { REJECTED, type Rejection } from "../../../core/usage/rejections/rejection.ts";
 import { readStreamFilters, streamGenerations } from "../../../http/routes/traffic/generation-stream.ts";
 import { type StoresCaller, withStoresCaller } from "../../callers/stores-caller.ts";
@@ -116,7 +116,7 @@ function printRecord(record: UsageRecord): string {
   const since = (ms: number | null) => (ms === null ? "-" : `${ms - createdAt} ms`);
   return [
     formatTime(createdAt).slice(0, 19),
-    record.outcome.padEnd(11),
+    outcomeOf(record).padEnd(11),
     record.model ?? record.requestedModel,
     record.provider ?? "-",
     `first token ${since(firstTokenAt)}`,

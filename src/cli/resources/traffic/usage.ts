@@ -1,6 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { formatDollars } from "../../../base/numbers/money.ts";
-import { INCOMPLETE, readGroups, USAGE_GROUPS, type UsageGroup } from "../../../core/usage/reports/report.ts";
+import {
+  hasTimes,
+  INCOMPLETE,
+  INEXACT_DAYS,
+  readGroups,
+  USAGE_GROUPS,
+  type UsageGroup,
+} from "../../../core/usage/reports/report.ts";
 import { getUsage } from "../../../http/routes/traffic/admin-usage.ts";
 import { type AnswerOf, type CommandRun, defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommand } from "../../endpoint/declare-command.ts";
@@ -21,12 +28,12 @@ export function declareUsageCommand(command: Command): void {
       options: [
         {
           flags: "--from <day>",
-          help: "First day (UTC), such as 2027-01-31, or hour, such as 2027-01-31T13:00:00Z (default: the last 30 days; by hour: 24 hours)",
+          help: "First day, such as 2027-01-31, or hour, such as 2027-01-31T13:00:00Z (default: the last 30 days; by hour: 24 hours)",
           field: "from",
         },
         {
           flags: "--to <day>",
-          help: "Last day (UTC), or the hour before which the report ends (default: now)",
+          help: "Last day, or the hour before which the report ends (default: now)",
           field: "to",
         },
         {
@@ -49,6 +56,7 @@ export function declareUsageCommand(command: Command): void {
         "gateway usage --by day,model --account Acme",
         "gateway usage --by hour,outcome --provider openai",
         "gateway usage --by tag,model --from 2027-01-01",
+        "gateway usage --by client --timezone Europe/Berlin",
         "gateway usage --from 2027-01-01 --to 2027-01-31 --by account --csv > january.csv",
       ],
       complete: async ({ query }) => ({ query: { ...query, group_by: String(query["group_by"]) } }),
@@ -70,8 +78,9 @@ function parseGroups(text: string): readonly UsageGroup[] {
   }
 }
 
-function tellIncomplete({ is_complete }: Report): void {
+function tellIncomplete({ is_complete, days_are_exact }: Report): void {
   if (!is_complete) tell(INCOMPLETE);
+  if (!days_are_exact) tell(INEXACT_DAYS);
 }
 
 function formatReport(report: Report, { options }: CommandRun): string {
@@ -79,9 +88,8 @@ function formatReport(report: Report, { options }: CommandRun): string {
   const { data, from, to } = report;
   if (data.length === 0) return `No usage from ${from} to ${to}.`;
   const groups = options["by"] as readonly UsageGroup[];
-  // Times are not known by tag.
-  const hasTimes = options["tag"] === undefined && !groups.includes("tag");
-  const columns = listColumns(groups, data, hasTimes);
+  const of = (name: string) => (options[name] as string | undefined) ?? null;
+  const columns = listColumns(groups, data, hasTimes({ groups, tag: of("tag"), client: of("client") }));
   return fitTable(columns, process.stdout.isTTY ? process.stdout.columns : null);
 }
 
@@ -89,7 +97,7 @@ function formatReport(report: Report, { options }: CommandRun): string {
 function listColumns(
   groups: readonly UsageGroup[],
   lines: readonly Line[],
-  hasTimes: boolean,
+  withTimes: boolean,
 ): readonly FittingColumn[] {
   const names = groups.map((name): FittingColumn => {
     const cells = lines.map((line) => printGroup(name, line[name] ?? null));
@@ -104,7 +112,7 @@ function listColumns(
     number("errors", 0, ({ errors }) => String(errors)),
     number("tokens in", 4, ({ tokens_prompt }) => String(tokens_prompt)),
     number("tokens out", 4, ({ tokens_completion }) => String(tokens_completion)),
-    ...(hasTimes
+    ...(withTimes
       ? TIMES.map(({ title, rank, read }) => number(title, rank, (line) => printSeconds(read(line))))
       : []),
     number("list price", 2, ({ upstream_cost_nanodollars }) => formatDollars(upstream_cost_nanodollars)),

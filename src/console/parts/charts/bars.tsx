@@ -5,7 +5,7 @@ import { moveAlong } from "./chart-data.ts";
 export interface BarPart {
   readonly name: string;
   readonly value: number;
-  readonly tone: "good" | "bad" | "other" | "open";
+  readonly tone: "good" | "cached" | "bad" | "other" | "open";
 }
 
 /** A bar with its parts from bottom to top. */

@@ -4,8 +4,8 @@ import { theme } from "../../state/theme.ts";
 import { zone } from "../../state/time-zone.ts";
 import { text } from "../../text/text.ts";
 import { Segments } from "../controls/segments.tsx";
-import { formatMinute, formatUtcDay } from "../values/format.ts";
-import { UtcDays, ZoneSwitch } from "../values/zone.tsx";
+import { formatDate, formatMinute } from "../values/format.ts";
+import { ZoneSwitch } from "../values/zone.tsx";
 import { type ChartSeries, DASHES, RUNNING_DASH } from "./chart-data.ts";
 import type { Plot, PlotSpec } from "./plot.ts";
 
@@ -17,7 +17,7 @@ interface ChartProps {
   /** Milliseconds since the epoch, ascending. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
-  /** Whether times are days in UTC; otherwise they are shown in the chosen time zone. */
+  /** Whether times are days: each is the begin of the day with the same date in UTC. */
   readonly isDaily: boolean;
   /** Whether the day or hour of the last time still runs. Its values are drawn dashed. */
   readonly isRunning: boolean;
@@ -35,7 +35,7 @@ export function Chart(props: ChartProps) {
         <h2>{props.title}</h2>
         {props.controls}
         <span class="grow" />
-        {props.isDaily ? <UtcDays /> : <ZoneSwitch />}
+        <ZoneSwitch kind={props.isDaily ? "days" : "times"} />
         <Segments
           label={text.charts.view}
           value={view}
@@ -178,5 +178,5 @@ function printValue(value: number | null | undefined, format: ChartProps["format
 }
 
 function printChartTime(at: number, isDaily: boolean): string {
-  return isDaily ? formatUtcDay(at) : formatMinute(at);
+  return isDaily ? formatDate(at) : formatMinute(at);
 }

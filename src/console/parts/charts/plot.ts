@@ -1,6 +1,6 @@
 /** Draws a chart on a canvas with uPlot. Loaded when the first chart is shown. */
 import uPlot from "uplot";
-import { formatAxisTime, formatUtcDay } from "../values/format.ts";
+import { formatAxisTime, formatDate } from "../values/format.ts";
 import { type ChartSeries, DASHES, findMaximum, RUNNING_DASH, roundUp, splitRunning } from "./chart-data.ts";
 
 /** What a plot shows. */
@@ -8,7 +8,7 @@ export interface PlotSpec {
   /** Milliseconds since the epoch, ascending. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
-  /** Whether times are days in UTC. */
+  /** Whether times are days: each is the begin of the day with the same date in UTC. */
   readonly isDaily: boolean;
   /** Whether the day or hour of the last time still runs. */
   readonly isRunning: boolean;
@@ -130,5 +130,5 @@ function splitTimes(
 }
 
 function printTime(at: number, range: number, isDaily: boolean): string {
-  return isDaily ? formatUtcDay(at) : formatAxisTime(at, range);
+  return isDaily ? formatDate(at) : formatAxisTime(at, range);
 }

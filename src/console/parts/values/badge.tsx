@@ -11,11 +11,12 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Com
 }
 
 /** How a generation ended, or that a request was rejected before. */
-type Outcome = "open" | "completed" | "failed" | "cancelled" | "interrupted" | "rejected";
+type Outcome = "open" | "completed" | "cached" | "failed" | "cancelled" | "interrupted" | "rejected";
 
 const TONES: Readonly<Record<Outcome, Tone>> = {
   open: "accent",
   completed: "good",
+  cached: "good",
   failed: "bad",
   cancelled: "warn",
   interrupted: "bad",
@@ -24,6 +25,7 @@ const TONES: Readonly<Record<Outcome, Tone>> = {
 const ICONS: Readonly<Record<Outcome, IconName>> = {
   open: "more",
   completed: "check",
+  cached: "refresh",
   failed: "close",
   cancelled: "pause",
   interrupted: "alert",

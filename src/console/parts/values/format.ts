@@ -93,6 +93,17 @@ export function formatRelative(at: number, now: number): string {
   return ms >= 0 ? `${text} ago` : `in ${text}`;
 }
 
+/** Returns how long ago an hour was, of which only its beginning `from` is known: `this hour`, `3 h ago`. */
+export function formatRelativeHour(from: number, now: number): string {
+  const ms = Math.floor((now - from) / HOUR_MS) * HOUR_MS;
+  return ms <= 0 ? "this hour" : `${formatAge(ms)} ago`;
+}
+
+/** Returns an hour with its time zone: `23 Nov 2026, 14:00–15:00 UTC+1`. */
+export function formatHour(from: number): string {
+  return `${print("date", from)}, ${print("clock", from)}–${print("clock", from + HOUR_MS)} ${nameOffset(from)}`;
+}
+
 function formatAge(ms: number): string | null {
   if (ms < SECOND_MS) return null;
   if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
@@ -104,6 +115,7 @@ function formatAge(ms: number): string | null {
 
 const FORMATS = {
   exact: { dateStyle: "medium", timeStyle: "medium" },
+  date: { dateStyle: "medium" },
   minute: { dateStyle: "medium", timeStyle: "short" },
   day: { day: "numeric", month: "short" },
   clock: { hour: "2-digit", minute: "2-digit" },
@@ -147,8 +159,8 @@ export function formatSpan(from: number, to: number): string {
   return `${first}, ${print("clock", from)} – ${end}`;
 }
 
-/** Returns a day that is a day in UTC, whatever zone is chosen: `23 Nov`. */
-export function formatUtcDay(at: number): string {
+/** Returns a date, which stands for the same day in every zone, given as its begin in UTC: `23 Nov`. */
+export function formatDate(at: number): string {
   return print("day", at, "UTC");
 }
 

@@ -2,7 +2,15 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { now } from "../../state/now.ts";
 import { text } from "../../text/text.ts";
-import { formatExactMoney, formatExactTime, formatMoney, formatRelative, shortenId } from "./format.ts";
+import {
+  formatExactMoney,
+  formatExactTime,
+  formatHour,
+  formatMoney,
+  formatRelative,
+  formatRelativeHour,
+  shortenId,
+} from "./format.ts";
 import { Icon } from "./icon.tsx";
 
 /** How long a copy button shows that it has copied. Milliseconds. */
@@ -76,6 +84,17 @@ export function Time({ at }: { at: string }) {
   const relative = useComputed(() => formatRelative(ms, now.value));
   return (
     <time dateTime={at} title={formatExactTime(ms)}>
+      {relative}
+    </time>
+  );
+}
+
+/** An hour of which something is known, relative to the present one, with its begin and end on hover. */
+export function Hour({ from }: { from: string }) {
+  const ms = Date.parse(from);
+  const relative = useComputed(() => formatRelativeHour(ms, now.value));
+  return (
+    <time dateTime={from} title={formatHour(ms)}>
       {relative}
     </time>
   );

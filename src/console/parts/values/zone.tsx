@@ -3,10 +3,12 @@ import { text } from "../../text/text.ts";
 
 const words = text.times;
 
-/** The time zone of the times around it. Pressing it shows all times of the console in the other zone. `isShort` leaves out all but the zone. */
-export function ZoneSwitch({ isShort = false }: { isShort?: boolean }) {
+const LABELS = { times: words.inZone, days: words.daysIn, short: (zone: string) => zone } as const;
+
+/** The time zone of the times or days around it. Pressing it shows all times of the console in the other zone. */
+export function ZoneSwitch({ kind = "times" }: { kind?: keyof typeof LABELS }) {
   const now = Date.now();
-  const name = isShort ? nameOffset(now) : words.inZone(nameOffset(now));
+  const name = LABELS[kind](nameOffset(now));
   if (!isZoneChoice(now))
     return (
       <span class="zone" title={words.onlyUtc}>
@@ -25,14 +27,5 @@ export function ZoneSwitch({ isShort = false }: { isShort?: boolean }) {
     >
       {name}
     </button>
-  );
-}
-
-/** Says that days are days in UTC: sums by day exist only for them. */
-export function UtcDays() {
-  return (
-    <span class="zone" title={words.utcDaysAbout}>
-      {words.utcDays}
-    </span>
   );
 }

@@ -4,7 +4,7 @@ import { Button } from "../../parts/controls/button.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { formatCount, formatExactTime, formatMoney } from "../../parts/values/format.ts";
-import { Money, Time } from "../../parts/values/values.tsx";
+import { Hour, Money, Time } from "../../parts/values/values.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { findName } from "../../state/names.ts";
 import { now } from "../../state/now.ts";
@@ -166,13 +166,7 @@ const USED: Column<Row> = {
   width: 96,
   sortBy: ({ key }) => key.last_used_at,
   cell: ({ key }) =>
-    key.last_used_at === null ? (
-      <span class="faint">{words.never}</span>
-    ) : (
-      <span title={words.usedAbout}>
-        <Time at={key.last_used_at} />
-      </span>
-    ),
+    key.last_used_at === null ? <span class="faint">{words.never}</span> : <Hour from={key.last_used_at} />,
 };
 
 const EXPIRES: Column<Row> = {

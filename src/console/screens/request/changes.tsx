@@ -6,7 +6,7 @@ const words = text.request;
 
 /** What the gateway changed or repaired between the client and the provider. */
 export function Changes({ generation }: { generation: GenerationDetails }) {
-  const { api, attempts, requested_model, model, finish_reason, native_finish_reason, estimated, replay_of } =
+  const { api, attempts, requested_model, model, finish_reason, native_finish_reason, estimated } =
     generation;
   const formats = [...new Set(attempts.map(({ upstream_format }) => upstream_format).filter(Boolean))];
   const own = words.apiFormats[api as keyof typeof words.apiFormats];
@@ -20,7 +20,7 @@ export function Changes({ generation }: { generation: GenerationDetails }) {
       id="changes"
       title={words.changes}
       summary={`${isTranslated ? words.translated : words.sameFormat}${changes === 0 ? "" : ` · ${words.changed(changes)}`}`}
-      isClosed={!isTranslated && changes === 0 && replay_of === null}
+      isClosed={!isTranslated && changes === 0}
     >
       <dl class="facts">
         <dt>{words.format}</dt>
@@ -31,16 +31,6 @@ export function Changes({ generation }: { generation: GenerationDetails }) {
             <dd>
               {requested_model}
               {model !== null && model !== requested_model ? ` → ${model}` : ""} → {upstream}
-            </dd>
-          </>
-        )}
-        {replay_of === null ? null : (
-          <>
-            <dt>{words.replayOf}</dt>
-            <dd>
-              <a href={`/console/requests/${replay_of}`}>
-                <code>{replay_of}</code>
-              </a>
             </dd>
           </>
         )}

@@ -10,7 +10,7 @@ const NANODOLLARS = 1e9;
 /** The arithmetic of the cost, and what it did to the account. */
 export function Cost({ generation }: { generation: GenerationDetails }) {
   const { pricing, total_cost_nanodollars, upstream_inference_cost, is_byok, held_nanodollars } = generation;
-  const { margin_nanodollars } = generation;
+  const { margin_nanodollars, replay_saved_nanodollars } = generation;
   const sum = Math.round(pricing.reduce((all, { cost_nanodollars }) => all + Number(cost_nanodollars), 0));
   const listPrice = Math.round(upstream_inference_cost * NANODOLLARS);
   return (
@@ -28,6 +28,12 @@ export function Cost({ generation }: { generation: GenerationDetails }) {
           {formatExactMoney(total_cost_nanodollars)}
           {is_byok ? <span class="quiet"> · {words.byokAbout}</span> : null}
         </dd>
+        {replay_saved_nanodollars > 0 ? (
+          <>
+            <dt>{words.saved}</dt>
+            <dd>{formatExactMoney(replay_saved_nanodollars)}</dd>
+          </>
+        ) : null}
         {margin_nanodollars !== null && margin_nanodollars !== 0 ? (
           <>
             <dt>{words.margin}</dt>
@@ -64,7 +70,7 @@ export function Cost({ generation }: { generation: GenerationDetails }) {
 function Arithmetic({ generation, total }: { generation: GenerationDetails; total: number }) {
   return (
     <div class="card table-box">
-      <table class="table" aria-label={words.whatItCost} style={{ minWidth: "560px" }}>
+      <table class="table cost-table" aria-label={words.whatItCost}>
         <thead>
           <tr>
             <th scope="col">{words.kind}</th>

@@ -22,6 +22,7 @@ import { Changes } from "./changes.tsx";
 import { Cost } from "./cost.tsx";
 import { printCurl } from "./print-curl.ts";
 import { Refund } from "./refund.tsx";
+import { Story } from "./story.tsx";
 import { Way } from "./way.tsx";
 import { Who } from "./who.tsx";
 import { Why } from "./why.tsx";
@@ -100,7 +101,8 @@ function Loaded({ generation, onChanged }: { generation: GenerationDetails; onCh
           </div>
           <p class="quiet">
             {model !== null && model !== requested_model ? `${text.requests.asked(requested_model)} · ` : ""}
-            {provider_name ?? words.noProvider} · {generation.api}
+            {provider_name ?? (outcome === "cached" ? words.cachedAnswer : words.noProvider)} ·{" "}
+            {generation.api}
             {generation.streamed ? ` · ${words.streamed}` : ""}
             {generation.error_type === null ? null : (
               <span class="bad">
@@ -111,6 +113,7 @@ function Loaded({ generation, onChanged }: { generation: GenerationDetails; onCh
           </p>
         </div>
         <Figures generation={generation} />
+        <Story generation={generation} />
         <Way generation={generation} />
         <Why generation={generation} />
         <Cost generation={generation} />

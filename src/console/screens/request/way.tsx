@@ -22,6 +22,20 @@ export function Way({ generation }: { generation: GenerationDetails }) {
   );
 }
 
+const TONES: Readonly<Record<GenerationDetails["attempts"][number]["result"], Phase["tone"]>> = {
+  answered: "good",
+  empty: "bad",
+  failed: "bad",
+  cancelled: "plain",
+  running: "plain",
+};
+
+/** Returns how a request ended that called no provider. */
+function describeEnd({ outcome, error_type }: GenerationDetails): Pick<Phase, "tone" | "detail"> {
+  if (outcome === "cached") return { tone: "good", detail: words.cachedAnswer };
+  return { tone: outcome === "completed" ? "good" : "bad", detail: error_type ?? words.noAttempt };
+}
+
 function listPhases(generation: GenerationDetails): readonly Phase[] {
   const begin = Date.parse(generation.created_at);
   const since = (at: string) => Date.parse(at) - begin;
@@ -33,24 +47,28 @@ function listPhases(generation: GenerationDetails): readonly Phase[] {
       name: words.checks,
       startMs: 0,
       durationMs: first === undefined ? generation.duration : since(first.started_at),
-      tone: first === undefined ? "bad" : "plain",
-      ...(first === undefined ? { detail: generation.error_type ?? words.noAttempt } : {}),
+      ...(first === undefined ? describeEnd(generation) : { tone: "plain" }),
     },
   ];
   for (const [i, attempt] of generation.attempts.entries()) {
-    const { error_type, provider_name, upstream_model } = attempt;
-    const isLast = i === generation.attempts.length - 1;
+    const { error_type, provider_name, upstream_model, key, key_number, result } = attempt;
     phases.push({
       key: `attempt-${i}`,
       name: (
         <span title={upstream_model}>
           {provider_name}
+          {key_number === null ? null : (
+            <span class="faint" title={key ?? undefined}>
+              {" "}
+              · {words.keyNumber(key_number)}
+            </span>
+          )}
           {attempt.is_byok ? <span class="faint"> · {words.byok}</span> : null}
         </span>
       ),
       startMs: since(attempt.started_at),
       durationMs: attempt.duration_ms,
-      tone: error_type !== null ? "bad" : isLast ? "good" : "plain",
+      tone: TONES[result],
       ...(error_type === null ? {} : { detail: <Failure attempt={attempt} errorType={error_type} /> }),
     });
   }

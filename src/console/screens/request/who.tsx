@@ -10,12 +10,26 @@ const words = text.request;
 /** Who sent the request, and its ids. */
 export function Who({ generation }: { generation: GenerationDetails }) {
   const { key, account, user, session_id, tags, created_at, id, request_id } = generation;
+  const { client, client_version } = generation;
   return (
     <Section id="who" title={words.who} summary={key?.name ?? text.requests.anonymous}>
       <dl class="facts">
         <Fact name={words.key} thing={key} filter="key_id" none={text.requests.anonymous} />
         <Fact name={words.account} thing={account} filter="account_id" none="–" />
         <Fact name={words.user} thing={user} filter="user_id" none={words.serviceKey} />
+        <dt>{words.client}</dt>
+        <dd>
+          {client === null ? (
+            <span class="quiet">{words.noClient}</span>
+          ) : (
+            <>
+              <a href={`/console/requests?client=${client}&last=30d`} title={words.requestsOf}>
+                {client}
+              </a>
+              {client_version === null ? "" : ` ${client_version}`}
+            </>
+          )}
+        </dd>
         <dt>{words.session}</dt>
         <dd>
           {session_id === null ? (

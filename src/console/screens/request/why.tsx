@@ -7,31 +7,54 @@ import { text } from "../../text/text.ts";
 
 const words = text.request;
 
+type PlanLine = GenerationDetails["plan"][number];
+
+/** An entry of the plan. */
 interface Entry {
   readonly position: number | null;
   readonly provider: string;
+  readonly keyNumber: number | null;
+  readonly keyName: string | null;
   readonly model: string;
-  readonly state: "answered" | "failed" | "candidate" | "left_out";
+  readonly result: PlanLine["result"];
   readonly reason: string;
 }
 
-const TONES: Readonly<Record<Entry["state"], Tone>> = {
+const TONES: Readonly<Record<Entry["result"], Tone>> = {
   answered: "good",
+  empty: "warn",
   failed: "bad",
-  candidate: "plain",
+  cancelled: "warn",
+  running: "accent",
+  not_called: "plain",
   left_out: "warn",
 };
 
 const COLUMNS: readonly Column<Entry>[] = [
   { id: "position", title: "#", width: 48, cell: ({ position }) => position ?? <span class="faint">–</span> },
-  { id: "provider", title: words.provider, width: 160, cell: ({ provider }) => provider },
-  { id: "model", title: words.model, width: 220, cell: ({ model }) => model },
+  {
+    id: "provider",
+    title: words.provider,
+    width: 160,
+    cell: ({ provider, keyNumber, keyName }) => (
+      <>
+        {provider}
+        {keyNumber === null ? null : (
+          <span class="faint" title={keyName ?? undefined}>
+            {" "}
+            · {words.keyNumber(keyNumber)}
+          </span>
+        )}
+      </>
+    ),
+  },
   {
     id: "state",
     title: words.state,
     width: 110,
-    cell: ({ state }) => <Badge tone={TONES[state]}>{words.states[state]}</Badge>,
+    cell: ({ result }) => <Badge tone={TONES[result]}>{words.results[result]}</Badge>,
   },
+  { id: "model", title: words.model, width: 220, cell: ({ model }) => model },
   { id: "reason", title: words.reason, cell: ({ reason }) => <span title={reason}>{reason}</span> },
 ];
 
@@ -42,14 +65,16 @@ export function Why({ generation }: { generation: GenerationDetails }) {
   return (
     <Section id="why" title={words.why} summary={words.candidates(candidates, entries.length - candidates)}>
       {entries.length === 0 ? (
-        <p class="quiet">{words.noPlan}</p>
+        <p class="quiet">{generation.outcome === "cached" ? words.noPlanCached : words.noPlan}</p>
       ) : (
         <Table
           kind="card"
           label={words.why}
           columns={COLUMNS}
           rows={entries}
-          keyOf={({ position, provider, model, reason }) => `${position} ${provider} ${model} ${reason}`}
+          keyOf={({ position, provider, keyNumber, model, reason }) =>
+            `${position} ${provider} ${keyNumber} ${model} ${reason}`
+          }
           minWidth={760}
         />
       )}
@@ -57,19 +82,18 @@ export function Why({ generation }: { generation: GenerationDetails }) {
   );
 }
 
-function listEntries({ plan, attempts, provider_name, model, outcome }: GenerationDetails): readonly Entry[] {
+function listEntries({ plan }: GenerationDetails): readonly Entry[] {
   let position = 0;
   return plan.map((entry): Entry => {
-    const { provider_name: provider, is_candidate, reason, until } = entry;
+    const { provider_name, model, key, key_number, is_candidate, result, reason, until } = entry;
     if (is_candidate) position += 1;
-    const tried = attempts.filter((attempt) => attempt.provider_name === provider);
-    const isFailed = tried.length > 0 && tried.every(({ error_type }) => error_type !== null);
-    const isAnswer = provider === provider_name && entry.model === model && outcome !== "failed" && !isFailed;
     return {
       position: is_candidate ? position : null,
-      provider,
-      model: entry.model,
-      state: !is_candidate ? "left_out" : isAnswer ? "answered" : isFailed ? "failed" : "candidate",
+      provider: provider_name,
+      keyNumber: key_number,
+      keyName: key,
+      model,
+      result,
       reason: describe(reason, until),
     };
   });

@@ -28,12 +28,20 @@ const SESSION: FilterField = {
   hint: words.sessionHint,
 };
 
+const VERSION: FilterField = {
+  id: "client_version",
+  label: words.filters.client_version,
+  parameters: { is: "client_version" },
+  hint: words.versionHint,
+};
+
 const ERROR = named("error_type", "errors");
 const PROVIDER = named("provider", "providers");
 const KEY = named("key_id", "keys");
 const USER = named("user_id", "users");
 const ACCOUNT = named("account_id", "accounts");
 const TAG = named("tag", "tags");
+const CLIENT: FilterField = { ...named("client", "clients"), isClosed: true };
 
 /** Returns the fields that the signed-in person can filter requests by. */
 export function listFilterFields(): readonly FilterField[] {
@@ -46,6 +54,8 @@ export function listFilterFields(): readonly FilterField[] {
     ...(isOperator.value ? [ACCOUNT] : []),
     ERROR,
     TAG,
+    CLIENT,
+    VERSION,
     SESSION,
   ];
 }

@@ -36,6 +36,7 @@ const PARTS = [
   { outcome: "failed", tone: "bad" },
   { outcome: "cancelled", tone: "other" },
   { outcome: "open", tone: "open" },
+  { outcome: "cached", tone: "cached" },
   { outcome: "completed", tone: "good" },
 ] as const satisfies readonly { outcome: keyof Bucket; tone: BarPart["tone"] }[];
 
@@ -85,7 +86,7 @@ function Counts({ answer, filters }: { answer: Answer; filters: Filters }) {
     <>
       <div class="legend histogram-legend">
         <Legend answer={answer} bucket={at === null ? undefined : buckets[at]} />
-        <ZoneSwitch isShort />
+        <ZoneSwitch kind="short" />
         <Button
           kind="bare"
           size="small"

@@ -6,9 +6,10 @@ import { FilterBar } from "../../parts/filters/filter-bar.tsx";
 import type { FilterField } from "../../parts/filters/filter-fields.ts";
 import { namedField } from "../../parts/filters/named-field.ts";
 import { Dialog } from "../../parts/layout/dialog.tsx";
-import { UtcDays, ZoneSwitch } from "../../parts/values/zone.tsx";
+import { ZoneSwitch } from "../../parts/values/zone.tsx";
 import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
+import { nameOffset } from "../../state/time-zone.ts";
 import { text } from "../../text/text.ts";
 import { seesUsers } from "../requests/filter-fields.ts";
 import {
@@ -38,7 +39,7 @@ export function UsageControls({ view }: { view: UsageView }) {
         onChange={choose}
       />
       <span class="quiet nowrap">
-        {printPeriod(view.period)} {view.period.step === "day" ? <UtcDays /> : <ZoneSwitch isShort />}
+        {printPeriod(view.period)} <ZoneSwitch kind="short" />
       </span>
       <Check
         label={text.usage.compare}
@@ -65,6 +66,7 @@ function listFilterFields(): readonly FilterField[] {
     namedField(FILTERS.key, names.key, "keys"),
     ...(seesUsers() ? [namedField(FILTERS.user, names.user, "users")] : []),
     ...(isOperator.value ? [namedField("account", names.account, "accounts")] : []),
+    { ...namedField(FILTERS.client, names.client, "clients"), isClosed: true },
     namedField(FILTERS.tag, names.tag, "tags"),
   ];
 }
@@ -109,7 +111,7 @@ function OwnRange({ days, onClose }: { days: DayRange; onClose: () => void }) {
         value={from}
         onInput={setFrom}
         isRequired
-        hint={text.usage.utcDay}
+        hint={text.times.daysIn(nameOffset(Date.now()))}
       />
       <Field label={text.usage.to} type="date" value={to} onInput={setTo} isRequired error={problem} />
     </Dialog>

@@ -107,7 +107,8 @@ function nameColumn(view: UsageView): Column<UsageLine> {
   const { by } = view;
   const labelOf = (line: UsageLine) => {
     const id = idOf(line, by);
-    const isNamed = by === "model" || by === "provider" || by === "outcome" || by === "tag";
+    const isNamed =
+      by === "model" || by === "provider" || by === "outcome" || by === "client" || by === "tag";
     return id === null ? null : (nameOf(line, by) ?? (isNamed ? id : shortenId(id)));
   };
   return {

@@ -1,8 +1,18 @@
 /** What the screen "Usage" shows, as its address says. Pure functions. */
 import { formatMinute } from "../../parts/values/format.ts";
+import { beginOfDay, dateOf } from "../../state/time-zone.ts";
 
 /** What usage is grouped by in the table. */
-export const DIMENSIONS = ["model", "provider", "key", "user", "account", "outcome", "tag"] as const;
+export const DIMENSIONS = [
+  "model",
+  "provider",
+  "key",
+  "user",
+  "account",
+  "client",
+  "outcome",
+  "tag",
+] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** The filter of usage reports for each dimension that has one. */
@@ -12,6 +22,7 @@ export const FILTERS = {
   key: "key_id",
   user: "user_id",
   account: "account_id",
+  client: "client",
   tag: "tag",
 } as const;
 type FilterName = (typeof FILTERS)[keyof typeof FILTERS];
@@ -31,7 +42,7 @@ const RANGES = { "7d": 7, "30d": 30, "90d": 90, "365d": 365 } as const;
 export const RANGE_NAMES = ["24h", "7d", "30d", "90d", "365d", "month", "own"] as const;
 type RangeName = (typeof RANGE_NAMES)[number];
 
-/** Days in UTC, as dates; both ends belong to the range. */
+/** Days in the chosen time zone, as dates; both ends belong to the range. */
 export interface DayRange {
   readonly from: string;
   readonly to: string;
@@ -69,7 +80,7 @@ const HOURS = 24;
 /** The maximum number of days of a report. */
 export const MAX_DAYS = 366;
 
-/** Returns the date of a time, in UTC. */
+/** Returns the date of a day that is a number of milliseconds, as `Date.parse` reads dates. */
 function toDate(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
@@ -80,7 +91,7 @@ export function parseUsageView(query: Readonly<Record<string, string>>, now: num
   const named = RANGE_NAMES.find((name) => name === query["range"] && name !== "own") ?? "30d";
   const range = own === null ? named : "own";
   const period: Period = own === null ? periodOf(named, now) : { step: "day", ...own };
-  const { begin, end } = boundsOf(period);
+  const { begin, end } = timesOf(period);
   return {
     range,
     period,
@@ -96,7 +107,7 @@ export function parseUsageView(query: Readonly<Record<string, string>>, now: num
 }
 
 function parseFilters(query: Readonly<Record<string, string>>): UsageView["filters"] {
-  const names = [FILTERS.model, FILTERS.provider, FILTERS.key, FILTERS.user, FILTERS.tag];
+  const names = [FILTERS.model, FILTERS.provider, FILTERS.key, FILTERS.user, FILTERS.client, FILTERS.tag];
   return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
 }
 
@@ -115,10 +126,10 @@ export function periodOf(name: RangeName, now: number): Period {
     const end = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
     return { step: "hour", from: toTime(end - HOURS * HOUR_MS), to: toTime(end) };
   }
-  const to = toDate(now);
+  const to = dateOf(now);
   if (name === "month") return { step: "day", from: `${to.slice(0, 7)}-01`, to };
   const days = name === "own" ? RANGES["30d"] : RANGES[name];
-  return { step: "day", from: toDate(now - (days - 1) * DAY_MS), to };
+  return { step: "day", from: toDate(Date.parse(to) - (days - 1) * DAY_MS), to };
 }
 
 function toTime(ms: number): string {
@@ -130,7 +141,14 @@ export function countDays({ from, to }: DayRange): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
 }
 
-/** Returns the begin of a period and its end, which is not included. Milliseconds since the epoch. */
+/** Returns when a period begins, and when it ends in the chosen time zone. Milliseconds since the epoch. */
+function timesOf(period: Period): { readonly begin: number; readonly end: number } {
+  const { begin, end } = boundsOf(period);
+  if (period.step === "hour") return { begin, end };
+  return { begin: beginOfDay(period.from), end: beginOfDay(toDate(end)) };
+}
+
+/** Returns the begin of a period and its end, which is not included, as `Date.parse` reads its dates or times. */
 function boundsOf({ step, from, to }: Period): { readonly begin: number; readonly end: number } {
   return { begin: Date.parse(from), end: Date.parse(to) + (step === "day" ? DAY_MS : 0) };
 }
@@ -152,14 +170,14 @@ export function previousPeriod(period: Period): Period {
   return { step: "day", from: toDate(from), to: toDate(begin - DAY_MS) };
 }
 
-/** Returns a period as text: days in UTC, or hours in the chosen time zone. */
+/** Returns a period as text, in the chosen time zone. */
 export function printPeriod({ step, from, to }: Period): string {
   const print = (time: string) => (step === "day" ? time : formatMinute(Date.parse(time)));
   return from === to ? from : `${print(from)} – ${print(to)}`;
 }
 
 /** The outcomes that have a filter of their own in lists of requests; all others are errors. */
-const OUTCOMES = ["completed", "cancelled", "interrupted"];
+const OUTCOMES = ["completed", "cached", "cancelled", "interrupted"];
 
 /** The line with the tags that are not counted individually. */
 const OTHER_TAGS = "(other)";
@@ -167,7 +185,7 @@ const OTHER_TAGS = "(other)";
 /** Returns the address of the requests behind a line of the table; null for a line that no filter can name. */
 export function requestsLink(view: UsageView, id: string | null): string | null {
   if (id === null || (view.by === "tag" && id === OTHER_TAGS)) return null;
-  const { begin, end } = boundsOf(view.period);
+  const { begin, end } = timesOf(view.period);
   const search = new URLSearchParams({ from: toTime(begin), to: toTime(end) });
   if (view.account !== null) search.set("account_id", view.account);
   for (const [name, value] of Object.entries(view.filters)) search.set(name, value);

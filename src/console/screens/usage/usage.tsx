@@ -7,6 +7,7 @@ import { Icon } from "../../parts/values/icon.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query } from "../../state/location.ts";
 import { now } from "../../state/now.ts";
+import { timeZone } from "../../state/time-zone.ts";
 import { text } from "../../text/text.ts";
 import { UsageChart } from "./usage-chart.tsx";
 import { UsageControls } from "./usage-controls.tsx";
@@ -21,6 +22,8 @@ interface Reports {
   readonly steps: readonly UsageLine[];
   readonly groups: readonly UsageLine[];
   readonly stepsBefore: readonly UsageLine[] | null;
+  /** Whether all days are days of the chosen time zone. Of some the gateway may only have the sum of the day in UTC. */
+  readonly areDaysExact: boolean;
   /** A line for each day or hour and group; null if there are more than a report may have. */
   readonly cells: readonly UsageLine[] | null;
 }
@@ -29,8 +32,8 @@ interface Reports {
 export default function Usage() {
   const view = parseUsageView(query.value, now.peek());
   const { period, by, account, isCompared, filters } = view;
-  const key = JSON.stringify([period, by, account, isCompared, filters]);
-  const { data, error, isLoading, reload } = useLoad(key, (signal) => loadReports(view, signal));
+  const key = JSON.stringify([period, by, account, isCompared, filters, timeZone()]);
+  const { data, error, isLoading, isStale, reload } = useLoad(key, (signal) => loadReports(view, signal));
   return (
     <Page
       title={text.usage.title}
@@ -52,6 +55,7 @@ export default function Usage() {
     >
       <div class="stack">
         <UsageControls view={view} />
+        {data?.areDaysExact === false && !isStale ? <p class="quiet">{text.usage.inexactDays}</p> : null}
         {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
         {error === null || data === null ? null : <p class="quiet">{text.usage.old}</p>}
         {data === null ? (
@@ -89,17 +93,18 @@ function Content({ view, reports, isStale }: { view: UsageView; reports: Reports
 async function loadReports(view: UsageView, signal: AbortSignal): Promise<Reports> {
   const load = async (period: Period, by: string) => {
     const found = await callPath("GET /api/admin/usage", { query: usageQuery(view, period, by), signal });
-    return (found as { readonly data: readonly UsageLine[] }).data;
+    return found as { readonly data: readonly UsageLine[]; readonly days_are_exact: boolean };
   };
+  const loadLines = async (period: Period, by: string) => (await load(period, by)).data;
   const { period, by, isCompared } = view;
   const { step } = period;
-  const [steps, groups, stepsBefore, cells] = await Promise.all([
+  const [{ data: steps, days_are_exact: areDaysExact }, groups, stepsBefore, cells] = await Promise.all([
     load(period, step),
-    load(period, by),
-    isCompared ? load(previousPeriod(period), step) : null,
-    load(period, `${step},${by}`).catch(ignoreTooMany),
+    loadLines(period, by),
+    isCompared ? loadLines(previousPeriod(period), step) : null,
+    loadLines(period, `${step},${by}`).catch(ignoreTooMany),
   ]);
-  return { steps, groups, stepsBefore, cells };
+  return { steps, groups, stepsBefore, cells, areDaysExact };
 }
 
 /** A report of too many lines is refused as a bad request. The screen then has no trends. */
@@ -108,8 +113,9 @@ function ignoreTooMany(error: unknown): null {
   throw error;
 }
 
-function usageQuery({ account, filters }: UsageView, { from, to }: Period, by: string) {
-  return { from, to, group_by: by, account_id: account, ...filters };
+function usageQuery({ account, filters }: UsageView, { step, from, to }: Period, by: string) {
+  const timezone = step === "day" ? timeZone() : null;
+  return { from, to, timezone, group_by: by, account_id: account, ...filters };
 }
 
 function csvLink(view: UsageView): string {

@@ -142,7 +142,7 @@ const KEY_FIELDS = {
   created_at: timeField("Creation time (RFC 3339)."),
   expires_at,
   last_used_at: nullableTimeField(
-    "Start of the hour in which the key was last used (RFC 3339). `null` means it was never used.",
+    "Start of the hour in which the key was last used (RFC 3339). The minute is not known. `null` means it was never used.",
   ),
   revoked_at: nullableTimeField(
     "Time at which the key was revoked (RFC 3339). `null` means it is not revoked.",

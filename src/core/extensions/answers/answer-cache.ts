@@ -11,7 +11,7 @@ import type {
 import type { UsageRecord } from "../../usage/records/records.ts";
 import { BoundedText } from "../bounded-text.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
-import { isBinary, replay } from "./replay.ts";
+import { costOfAnswer, isBinary, replay } from "./replay.ts";
 import { type EndedAnswer, RunningAnswers } from "./running-answers.ts";
 
 /** A longer answer is not kept. Bytes. */
@@ -134,14 +134,19 @@ class CachedGeneration implements ExtensionPoints {
   }
 
   private give(answer: StoredAnswer, headers: Readonly<Record<string, string>>): GateDecision {
-    return replay(answer, this.parts.generation.id, headers);
+    return replay(answer, { asId: this.parts.generation.id, by: "answer_cache", headers });
   }
 
-  private keep({ id: generationId }: UsageRecord): void {
+  private keep(record: UsageRecord): void {
     const { produced } = this;
     if (produced === null) return;
     const { store, clock, ttlS } = this.parts;
-    const answer = { generationId, body: produced.text.toString(), createdAt: clock.now() };
+    const answer = {
+      generationId: record.id,
+      body: produced.text.toString(),
+      createdAt: clock.now(),
+      costNanodollars: costOfAnswer(record),
+    };
     this.end(answer);
     void store.keepAnswer(produced.name, answer, ttlS * 1_000);
   }

@@ -6,6 +6,8 @@ export interface StoredAnswer {
   readonly body: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
+  /** What the answer cost, which a repetition of it saves: `costOfAnswer`. Absent in answers that an earlier version has kept. */
+  readonly costNanodollars?: number;
 }
 
 /**

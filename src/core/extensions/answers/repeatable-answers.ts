@@ -27,7 +27,7 @@ import { BoundedText } from "../bounded-text.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import { MAX_KEPT_BYTES } from "./answer-cache.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
-import { isBinary, replay } from "./replay.ts";
+import { costOfAnswer, isBinary, replay } from "./replay.ts";
 import { RunningAnswers } from "./running-answers.ts";
 
 interface RepeatableAnswersDeps {
@@ -153,9 +153,11 @@ class RepeatableGeneration implements ExtensionPoints {
     onWriting(claims.releaseKey(key).finally(() => running.end(this.name, "given up")));
   }
 
-  private keep({ id, status }: UsageRecord, body: string | null): void {
+  private keep(record: UsageRecord, body: string | null): void {
+    const { id, status } = record;
     const { claims, store, clock, key, running, onWriting } = this.parts;
-    const answer = body === null ? null : { generationId: id, body, createdAt: clock.now() };
+    const costNanodollars = costOfAnswer(record);
+    const answer = body === null ? null : { generationId: id, body, createdAt: clock.now(), costNanodollars };
     const write = async () => {
       if (answer !== null) await store.keepAnswer(this.name, answer, DAY_MS);
       await claims.storeResponse(key, { status: status ?? 200, body: JSON.stringify({ generation_id: id }) });
@@ -189,7 +191,8 @@ class RepeatableGeneration implements ExtensionPoints {
   }
 
   private give(answer: StoredAnswer): GateDecision {
-    return replay(answer, this.parts.generation.id, { "idempotent-replayed": "true" });
+    const headers = { "idempotent-replayed": "true" };
+    return replay(answer, { asId: this.parts.generation.id, by: "idempotency_key", headers });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { GateDecision } from "../../generation/call/extension.ts";
+import type { ReplayFeature, UsageRecord } from "../../usage/records/records.ts";
 import type { StoredAnswer } from "./answer-store.ts";
 
 /** The response header with the id of the generation whose answer is returned again. */
@@ -10,19 +11,31 @@ export function isBinary({ isText }: Pick<InferenceRequest, "isText">): boolean 
   return !(isText.body && isText.answer);
 }
 
+/** Returns what the account paid for an answer, to the gateway or for a BYOK key to the provider. Nanodollars. */
+export function costOfAnswer({ costNanodollars, upstreamCostNanodollars, isByok }: UsageRecord): number {
+  return costNanodollars + (isByok ? upstreamCostNanodollars : 0);
+}
+
+/** How a stored answer is returned. */
+interface ReplayForm {
+  /** The id of the generation that returns it. */
+  readonly asId: string;
+  readonly by: ReplayFeature;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
  * Returns a stored answer as the answer of another generation. Replaces the earlier id, which is random and therefore occurs nowhere else
  * in the text.
  */
 export function replay(
-  { generationId, body }: StoredAnswer,
-  asId: string,
-  headers: Readonly<Record<string, string>>,
+  { generationId, body, costNanodollars = 0 }: StoredAnswer,
+  { asId, by, headers }: ReplayForm,
 ): GateDecision {
   return {
     kind: "replace",
     body: body.replaceAll(generationId, asId),
-    replayOf: generationId,
+    replay: { of: generationId, by, savedNanodollars: costNanodollars },
     headers: { ...headers, [ORIGIN_HEADER]: generationId },
   };
 }

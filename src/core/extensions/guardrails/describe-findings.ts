@@ -51,7 +51,7 @@ export function warnOf({ name, action, count, kinds }: GuardrailFinding, on: "re
   const parts = `${count === 1 ? "one" : count} ${on === "request" ? "text" : "part"}${count === 1 ? "" : "s"}`;
   const what = kinds.length === 0 ? "" : ` (${kinds.join(", ")})`;
   const message = `${SENTENCES[action](name, { on, parts })}${what}.`;
-  return { field: `guardrail:${name}`, message };
+  return { field: `guardrail:${name}`, message, guardrail: { name, action, on } };
 }
 
 interface Found {

@@ -23,6 +23,7 @@ import type { CacheMemory } from "../../routing/affinity/cache-memory.ts";
 import type { Drains } from "../../routing/health/drains.ts";
 import type { Health } from "../../routing/health/health.ts";
 import type { RetryBudget } from "../../routing/health/retry-budget.ts";
+import type { ClientMemory } from "../../usage/clients/client-memory.ts";
 import type { Recorder } from "../../usage/journal/recorder.ts";
 import type { PlanEntry } from "../../usage/records/plan-entry.ts";
 import type { RouteStep } from "../../usage/records/route-step.ts";
@@ -161,6 +162,8 @@ export interface GenerationDeps {
   readonly ledger: Ledger;
   readonly recorder: Recorder;
   readonly conversations: ConversationStore;
+  /** Names the clients of requests in their records. */
+  readonly clients: ClientMemory;
   readonly tokenCounter: TokenCounter;
   readonly requestEncoder: RequestEncoder;
   readonly running: RunningGenerations;

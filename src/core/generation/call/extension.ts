@@ -10,7 +10,7 @@ import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import type { Spender } from "../../ledger/holds/hold-book.ts";
 import type { ShadowRoute } from "../../named-routes/resolve-names.ts";
 import type { RequestTrace } from "../../telemetry/request-trace.ts";
-import type { AttemptRecord, UsageRecord } from "../../usage/records/records.ts";
+import type { AttemptRecord, ReplayFeature, UsageRecord } from "../../usage/records/records.ts";
 import type { RouteStep } from "../../usage/records/route-step.ts";
 
 /** An inference request, as extensions see it. */
@@ -139,9 +139,18 @@ export interface Replacement {
   readonly kind: "replace";
   /** The whole answer in the client API's format: JSON, or server-sent events if the request asks for a stream. */
   readonly body: string;
-  /** The generation whose answer is replayed; absent if the body is not a replay. */
-  readonly replayOf?: string;
+  /** The generation whose answer is replayed, and the feature that does it; absent if the body is not a replay. */
+  readonly replay?: Replay;
   readonly headers?: Headers;
+}
+
+/** The repetition of an earlier answer. */
+export interface Replay {
+  /** The id of the generation whose answer it is. */
+  readonly of: string;
+  readonly by: ReplayFeature;
+  /** What that answer cost, in nanodollars; 0 if it is not known. */
+  readonly savedNanodollars: number;
 }
 
 /** Response headers, by lower-case name. */

@@ -1,6 +1,7 @@
 import type { Failure } from "../../../base/failures/errors.ts";
 import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
+import { nameOfKey } from "../../routing/plan/plan-entries.ts";
 import { recordText } from "../../usage/records/record-text.ts";
 import type { AttemptRecord } from "../../usage/records/records.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "../attempt/attempt.ts";
@@ -8,16 +9,18 @@ import { readProviderMessage } from "../memory/recent-failures.ts";
 import { redact } from "../memory/redact.ts";
 
 /** The record of an attempt whose upstream was not called yet. */
-export type BegunAttempt = AttemptRecord & { readonly format: ProviderFormat };
+export type BegunAttempt = AttemptRecord & Required<Pick<AttemptRecord, "format" | "model" | "key">>;
 
 /** Returns the record of an attempt before its upstream is called. */
 export function beginAttempt(
-  { provider, endpoint, key }: Candidate,
+  { provider, model, endpoint, key }: Candidate,
   format: ProviderFormat,
   startedAt: number,
 ): BegunAttempt {
   return {
     provider: provider.record.slug,
+    model: model.id,
+    key: nameOfKey(key),
     upstreamModel: endpoint.name,
     format,
     isByok: key.byokId !== null,
@@ -44,6 +47,8 @@ export function endAttempt(begun: BegunAttempt, outcome: AttemptOutcome, now: nu
   const { startedAt } = begun;
   return {
     provider: begun.provider,
+    model: begun.model,
+    key: begun.key,
     upstreamModel: begun.upstreamModel,
     format: begun.format,
     isByok: begun.isByok,

@@ -42,5 +42,6 @@ export function addWarnings(
   const found = filter?.listWarnings() ?? [];
   if (warnings.length === 0 && found.length === 0) return metadata;
   const before = metadata?.["warnings"];
-  return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), ...found, ...warnings] };
+  const added = [...found, ...warnings].map(({ field, message }) => ({ field, message }));
+  return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), ...added] };
 }

@@ -8,6 +8,7 @@ import { chargesBesideTokens, findPrices } from "../../catalog/prices/price-usag
 import { countsEndUsers } from "../../ledger/limits/budget-limits.ts";
 import { scopeOf } from "../../routing/affinity/session-key.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
+import { recordText } from "../../usage/records/record-text.ts";
 import { type AttemptRecord, createLease, type UsageRecord } from "../../usage/records/records.ts";
 import { recordSteps } from "../../usage/records/route-step.ts";
 import { addOwnWarnings, addRecordedWarnings } from "../../usage/records/work-record.ts";
@@ -34,6 +35,7 @@ export function openRecord(
   const { principal, request } = call;
   const { requestedId, namedRoutes } = admission;
   const isAnonymous = principal.kind === "anonymous";
+  const client = deps.clients.find(call.headers.get("user-agent"));
   return {
     id,
     requestId: call.requestId,
@@ -43,10 +45,13 @@ export function openRecord(
     sessionId: findSession(deps, call),
     endUser: findEndUser(deps, call),
     tags: request.tags.length === 0 ? undefined : request.tags,
+    client: client?.family,
+    clientVersion: client?.version ?? undefined,
     addressHash: isAnonymous ? principal.addressHash : null,
     api: request.api,
     streamed: request.stream,
     requestedModel: requestedId,
+    fallbackModels: request.fallbackModels.length === 0 ? undefined : recordNames(request.fallbackModels),
     namedRoutes: namedRoutes.length === 0 ? undefined : recordSteps(namedRoutes),
     shadowOf: call.shadowOf,
     model: null,
@@ -55,6 +60,8 @@ export function openRecord(
     outcome: "open",
     lease: createLease(deps.gatewayId, requestedAt, deps.settings.timers.totalMs),
     error: null,
+    errorMessage: undefined,
+    errorField: undefined,
     status: null,
     finishReason: null,
     nativeFinishReason: null,
@@ -75,6 +82,8 @@ export function openRecord(
     upstreamCostNanodollars: 0,
     isByok: false,
     replayOf: undefined,
+    replayBy: undefined,
+    replaySavedNanodollars: undefined,
     usesFreeModel: undefined,
     prices: null,
     listPrices: undefined,
@@ -87,6 +96,14 @@ export function openRecord(
     heldNanodollars: undefined,
     leasedFrom: undefined,
   };
+}
+
+/** The most fallback models in a record, and the most characters of each. */
+const MAX_NAMES = 20;
+const NAME_CHARS = 200;
+
+function recordNames(names: readonly string[]): readonly string[] {
+  return names.slice(0, MAX_NAMES).map((name) => recordText(name, NAME_CHARS));
 }
 
 /** The attempts of a generation that has not begun any. */

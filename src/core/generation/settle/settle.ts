@@ -1,6 +1,7 @@
 import type { Failure } from "../../../base/failures/errors.ts";
 import { NO_TOKENS } from "../../../wire/conversation/usage.ts";
-import type { Outcome, UsageRecord } from "../../usage/records/records.ts";
+import { recordText } from "../../usage/records/record-text.ts";
+import type { StoredOutcome, UsageRecord } from "../../usage/records/records.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { AttachedExtensions } from "../call/extension.ts";
 import type { OpenRecord } from "../records/open-record.ts";
@@ -8,7 +9,7 @@ import { type Charge, setUsage } from "./charge.ts";
 
 /** How a generation ended. */
 export interface Ending {
-  readonly outcome: Exclude<Outcome, "open" | "interrupted">;
+  readonly outcome: Exclude<StoredOutcome, "open" | "interrupted">;
   /** The failure that the client received, or null. */
   readonly failure: Failure | null;
   /** The HTTP status that the client received. */
@@ -35,6 +36,8 @@ export interface Settling {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
   readonly extensions: AttachedExtensions;
+  /** Whether nothing of the request may be stored. */
+  readonly zeroRetention: boolean;
 }
 
 /** Writes the final record of a generation, releases its hold and limits, and notifies the extensions. */
@@ -90,13 +93,30 @@ function countTokens({ promptTokens, completionTokens, advisors }: UsageRecord):
   return tokens;
 }
 
+/** Characters of the message and of the field that a failure names in a record. */
+const MESSAGE_CHARS = 500;
+const FIELD_CHARS = 200;
+
+function messageOf(failure: Failure | null): string | undefined {
+  return failure === null ? undefined : recordText(failure.message, MESSAGE_CHARS);
+}
+
+function fieldOf(failure: Failure | null): string | undefined {
+  const field = failure?.metadata?.["field"];
+  // What follows the name may be the name of a property or tool, which the message has too where it may be stored.
+  return typeof field === "string" ? recordText(field.split(/[.[]/, 1)[0] ?? "", FIELD_CHARS) : undefined;
+}
+
 /** Sets every field that describes how a generation ended, so that nothing remains of an earlier ending that could not be made durable. */
-function endRecord({ deps }: Settling, record: OpenRecord, ending: Ending): void {
+function endRecord({ deps, zeroRetention }: Settling, record: OpenRecord, ending: Ending): void {
   const charge = ending.charge ?? NO_CHARGE;
   setUsage(record, charge);
   record.outcome = ending.outcome;
   record.lease = undefined;
   record.error = ending.failure?.code ?? null;
+  // The message may quote the request.
+  record.errorMessage = zeroRetention ? undefined : messageOf(ending.failure);
+  record.errorField = fieldOf(ending.failure);
   record.status = ending.status;
   record.finishReason = ending.finish?.client ?? null;
   record.nativeFinishReason = ending.finish?.native ?? null;

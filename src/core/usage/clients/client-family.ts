@@ -71,9 +71,9 @@ export type ClientFamily = keyof typeof PRODUCTS;
 export const CLIENT_FAMILIES = Object.keys(PRODUCTS) as ClientFamily[];
 
 /** Characters of a `User-Agent` that are read. Names and versions stand at its beginning. */
-const MAX_READ = 512;
+export const MAX_READ = 512;
 /** Characters of a version that are kept. */
-const MAX_VERSION = 32;
+export const MAX_VERSION = 32;
 
 interface Match {
   readonly rank: number;

@@ -1,5 +1,5 @@
 import { readIdTime } from "../../../base/secrets/ids.ts";
-import type { Outcome, UsageRecord } from "../records/records.ts";
+import { type Outcome, outcomeOf, type StoredOutcome, type UsageRecord } from "../records/records.ts";
 
 /** Which generations are meant. Null: any. */
 export interface GenerationFilter {
@@ -10,6 +10,9 @@ export interface GenerationFilter {
   readonly sessionId: string | null;
   /** One of the tags that the client marked it with. */
   readonly tag: string | null;
+  /** The family of the client. */
+  readonly client: string | null;
+  readonly clientVersion: string | null;
   /** The id of the model that answered, or of the requested one if none did. */
   readonly model: string | null;
   /** A part of that id, in lower case. No index helps to find it: a page then reads as many generations as it may. */
@@ -31,6 +34,8 @@ export const ANY_GENERATION: GenerationFilter = {
   userId: null,
   sessionId: null,
   tag: null,
+  client: null,
+  clientVersion: null,
   model: null,
   modelContains: null,
   provider: null,
@@ -58,7 +63,7 @@ export interface GenerationPage {
 /** The state of a generation, whose change is noticed. */
 export interface GenerationState {
   readonly id: string;
-  readonly outcome: Outcome;
+  readonly outcome: StoredOutcome;
 }
 
 /** Periods of the same length for which generations are counted. */
@@ -71,6 +76,7 @@ export interface CountQuery extends GenerationFilter {
 /** The numbers of a period's generations by outcome. `failed` includes interrupted ones. */
 export interface OutcomeCounts {
   completed: number;
+  cached: number;
   failed: number;
   cancelled: number;
   open: number;
@@ -125,9 +131,11 @@ export function matchesFilter(record: UsageRecord, filter: GenerationFilter): bo
     keyId: record.keyId,
     userId: record.userId,
     sessionId: record.sessionId ?? null,
+    client: record.client ?? null,
+    clientVersion: record.clientVersion ?? null,
     model,
     provider: record.provider,
-    outcome: record.outcome,
+    outcome: outcomeOf(record),
     errorType: record.error,
   };
   return (Object.keys(values) as (keyof typeof values)[]).every(
@@ -137,7 +145,7 @@ export function matchesFilter(record: UsageRecord, filter: GenerationFilter): bo
 
 /** Returns counts of 0. */
 export function createCounts(): OutcomeCounts {
-  return { completed: 0, failed: 0, cancelled: 0, open: 0 };
+  return { completed: 0, cached: 0, failed: 0, cancelled: 0, open: 0 };
 }
 
 /** Adds generations with an outcome to counts. */

@@ -10,10 +10,17 @@ import {
   priceCacheSaving,
   priceWhole,
 } from "../../catalog/prices/price-usage.ts";
-import type { PlanEntry } from "../records/plan-entry.ts";
-import { type AdvisorRecord, type AttemptRecord, marginOf, type UsageRecord } from "../records/records.ts";
+import {
+  type AdvisorRecord,
+  type AttemptRecord,
+  marginOf,
+  outcomeOf,
+  type UsageRecord,
+} from "../records/records.ts";
 import { presentStep } from "../records/route-step.ts";
 import { presentRepairs } from "../records/work-record.ts";
+import { KeyNumbers, resultOfAttempt, resultOfEntry } from "./candidate-results.ts";
+import { explainGeneration } from "./explain-generation.ts";
 
 /** How much of a generation is shown. */
 interface GenerationView {
@@ -33,19 +40,27 @@ export function presentGeneration(
     session_id: record.sessionId ?? null,
     tags: record.tags ?? [],
     api: record.api,
+    client: record.client ?? null,
+    client_version: record.clientVersion ?? null,
     requested_model: record.requestedModel,
+    fallback_models: record.fallbackModels ?? [],
     named_routes: (record.namedRoutes ?? []).map(presentStep),
     shadow_of: record.shadowOf ?? null,
     model: record.model,
     provider_name: record.provider,
     streamed: record.streamed,
-    outcome: record.outcome,
+    outcome: outcomeOf(record),
     cancelled: record.outcome === "cancelled",
     status: record.status,
     error_type: record.error,
+    error_message: record.errorMessage ?? null,
+    error_field: record.errorField ?? null,
+    explanation: explainGeneration(record, { isForOperator }),
     finish_reason: record.finishReason,
     native_finish_reason: record.nativeFinishReason,
     replay_of: record.replayOf ?? null,
+    replay_by: record.replayBy ?? null,
+    replay_saved_nanodollars: record.replaySavedNanodollars ?? 0,
     created_at: new Date(createdAt).toISOString(),
     // Milliseconds.
     latency: firstTokenAt === null ? null : firstTokenAt - createdAt,
@@ -53,11 +68,11 @@ export function presentGeneration(
     ...presentTokens(record),
     ...presentCosts(record, isForOperator),
     repairs: record.work?.repairs === undefined ? null : presentRepairs(record.work.repairs),
-    warnings: record.work?.warnings ?? [],
+    warnings: (record.work?.warnings ?? []).map(({ field, message }) => ({ field, message })),
+    guardrails: (record.work?.warnings ?? []).flatMap(({ guardrail }) => guardrail ?? []),
     cache_marks: record.work?.cacheMarks ?? [],
     advisors: (record.advisors ?? []).map((advisor) => presentAdvisor(advisor, record, isForOperator)),
-    plan: presentPlan(record.plan),
-    attempts: record.attempts.map((attempt) => presentAttempt(attempt, isForOperator)),
+    ...presentRouting(record, isForOperator),
   };
 }
 
@@ -129,14 +144,18 @@ export function presentGenerationLine(record: UsageRecord, names: Names): Record
     user_name: names.account(record.userId),
     session_id: record.sessionId ?? null,
     tags: record.tags ?? [],
+    client: record.client ?? null,
+    client_version: record.clientVersion ?? null,
     api: record.api,
     requested_model: record.requestedModel,
     model: record.model,
     provider_name: record.provider,
     streamed: record.streamed,
-    outcome: record.outcome,
+    outcome: outcomeOf(record),
     status: record.status,
     error_type: record.error,
+    error_message: record.errorMessage ?? null,
+    replay_of: record.replayOf ?? null,
     finish_reason: record.finishReason,
     latency: firstTokenAt === null ? null : firstTokenAt - createdAt,
     duration: finishedAt === null ? null : finishedAt - createdAt,
@@ -206,10 +225,38 @@ function priceCharged(record: UsageRecord): number {
   return priceWhole({ prices: record.prices, usage: record, advisors: record.advisors ?? [] });
 }
 
+/** Returns the plan and the attempts of a generation. The names of platform keys are the operator's. */
+function presentRouting(record: UsageRecord, isForOperator: boolean): Record<string, unknown> {
+  const numbers = new KeyNumbers(record);
+  const ownKeys = new Set(record.attempts.filter(({ isByok }) => isByok).map(({ key }) => key));
+  const nameKey = ({ key }: { readonly key?: string }) =>
+    key !== undefined && (isForOperator || ownKeys.has(key)) ? key : null;
+  return {
+    plan: record.plan.map((entry) => ({
+      provider_name: entry.provider,
+      model: entry.model,
+      key: nameKey(entry),
+      key_number: numbers.find(entry),
+      is_candidate: entry.isCandidate,
+      result: resultOfEntry(entry, record),
+      reason: entry.why,
+      ...(entry.until === undefined ? {} : { until: new Date(entry.until).toISOString() }),
+      ...(entry.format === undefined ? {} : { upstream_format: entry.format }),
+    })),
+    attempts: record.attempts.map((attempt) => ({
+      provider_name: attempt.provider,
+      model: attempt.model ?? null,
+      key: nameKey(attempt),
+      key_number: numbers.find(attempt),
+      result: resultOfAttempt(attempt),
+      ...presentAttempt(attempt, isForOperator),
+    })),
+  };
+}
+
 function presentAttempt(attempt: AttemptRecord, isForOperator: boolean): Record<string, unknown> {
   const isKnown = isForOperator || attempt.isByok || attempt.isPrivate !== true;
   return {
-    provider_name: attempt.provider,
     upstream_model: attempt.upstreamModel,
     upstream_format: attempt.format ?? null,
     is_byok: attempt.isByok,
@@ -229,17 +276,6 @@ function presentAttempt(attempt: AttemptRecord, isForOperator: boolean): Record<
 function publicStatus({ error, upstreamStatus, isByok }: AttemptRecord): number | null {
   if (isByok) return upstreamStatus;
   return error === "unavailable" && upstreamStatus !== null && upstreamStatus < 500 ? null : upstreamStatus;
-}
-
-function presentPlan(plan: readonly PlanEntry[]): Record<string, unknown>[] {
-  return plan.map(({ provider, model, isCandidate, why, until, format }) => ({
-    provider_name: provider,
-    model,
-    is_candidate: isCandidate,
-    reason: why,
-    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
-    ...(format === undefined ? {} : { upstream_format: format }),
-  }));
 }
 
 /**

@@ -54,6 +54,11 @@ export interface PlanEntry {
   readonly provider: string;
   /** The model's catalog id. */
   readonly model: string;
+  /**
+   * The key of the candidate, or the key that is skipped, as in the records of attempts. Absent for the only platform key of a provider, if all
+   * of its keys are skipped, and in records of version 0.2 and earlier.
+   */
+  readonly key?: string;
   /** Whether it was a candidate. */
   readonly isCandidate: boolean;
   readonly why: CandidateReason | SkipReason | FilterName;

@@ -1,6 +1,7 @@
 import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../../wire/conversation/usage.ts";
 import type { Prices } from "../../catalog/records/records.ts";
+import type { ClientFamily } from "../clients/client-family.ts";
 import type { PlanEntry } from "./plan-entry.ts";
 import type { RouteStep } from "./route-step.ts";
 import type { WorkRecord } from "./work-record.ts";
@@ -8,6 +9,10 @@ import type { WorkRecord } from "./work-record.ts";
 /** One attempt, as recorded. */
 export interface AttemptRecord {
   readonly provider: string;
+  /** The model's catalog id; absent in records of version 0.2 and earlier. */
+  readonly model?: string;
+  /** The key that it was called with: the id of a BYOK key, or the label of a platform key. Absent like `model`. */
+  readonly key?: string;
   /** The model's name there. */
   readonly upstreamModel: string;
   /** The format in which it was called; absent in records of version 0.1. */
@@ -34,8 +39,15 @@ export interface AttemptRecord {
 }
 
 /** How a generation ended. `open` while it runs; `interrupted` if the gateway process died, which the next start detects. */
-export const OUTCOMES = ["open", "completed", "failed", "cancelled", "interrupted"] as const;
+export type StoredOutcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
+
+/** How a generation ended, as it is shown: `cached` if an earlier answer was returned instead of asking a provider. */
+export const OUTCOMES = ["open", "completed", "cached", "failed", "cancelled", "interrupted"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+
+/** The features that return an earlier answer. */
+export const REPLAY_FEATURES = ["answer_cache", "idempotency_key"] as const;
+export type ReplayFeature = (typeof REPLAY_FEATURES)[number];
 
 /** The usage and cost of a model that the generation's model consulted. */
 export interface AdvisorRecord extends AdvisorUsage {
@@ -83,12 +95,18 @@ export interface UsageRecord extends TokenUsage {
   readonly endUser?: string | undefined;
   /** The tags that the client set; absent if there are none. */
   readonly tags?: readonly string[] | undefined;
+  /** The family of the client, as its `User-Agent` names it; absent if the client sent none, and in records of earlier versions. */
+  readonly client?: ClientFamily | undefined;
+  /** The version that it states; absent if it states none. */
+  readonly clientVersion?: string | undefined;
   /** Keyed hash of the client address; null for requests with an API key. */
   readonly addressHash: string | null;
   /** The client API: `chat.completions`. */
   readonly api: string;
   readonly streamed: boolean;
   readonly requestedModel: string;
+  /** The names that the client listed to answer if the requested model does not, in order. Absent if there are none. */
+  readonly fallbackModels?: readonly string[] | undefined;
   /** How named routes led from the requested model to the first model that was to answer. Absent if the request names no route. */
   readonly namedRoutes?: readonly RouteStep[] | undefined;
   /** The generation that it is a copy of, if it is shadow traffic. Absent otherwise. */
@@ -97,11 +115,15 @@ export interface UsageRecord extends TokenUsage {
   readonly model: string | null;
   readonly provider: string | null;
   readonly upstreamModel: string | null;
-  readonly outcome: Outcome;
+  readonly outcome: StoredOutcome;
   /** The gateway that runs it; absent once it has ended, and in records of version 0.1. */
   readonly lease?: RecordLease | undefined;
   /** The `ErrorCode` of the failure; null if it did not fail. */
   readonly error: string | null;
+  /** The message of the failure that the client got, shortened; absent if it did not fail, and under zero data retention. */
+  readonly errorMessage?: string | undefined;
+  /** The field of the request that the failure is about; absent if it is about none. */
+  readonly errorField?: string | undefined;
   /** HTTP status that the client saw; null while open. */
   readonly status: number | null;
   readonly finishReason: string | null;
@@ -110,6 +132,10 @@ export interface UsageRecord extends TokenUsage {
   readonly isByok: boolean;
   /** The generation whose answer was returned again without calling a provider; absent if there is none. */
   readonly replayOf?: string | undefined;
+  /** The feature that returned it; absent in records of earlier versions. */
+  readonly replayBy?: ReplayFeature | undefined;
+  /** What the answer had cost the account, in nanodollars; absent in records of earlier versions. */
+  readonly replaySavedNanodollars?: number | undefined;
   /** It was sent to a free model with a platform key, so it counts for the account's limit on free models. Absent otherwise. */
   readonly usesFreeModel?: true | undefined;
   /** The price that the account pays, in nanodollars. */
@@ -137,6 +163,11 @@ export interface UsageRecord extends TokenUsage {
   readonly work?: WorkRecord | undefined;
   /** The routing decision: candidates, and what was skipped or filtered out. */
   readonly plan: readonly PlanEntry[];
+}
+
+/** Returns how a generation ended. Repeated answers of version 0.2, whose records do not say by which feature, count as `completed`. */
+export function outcomeOf({ outcome, replayBy }: Pick<UsageRecord, "outcome" | "replayBy">): Outcome {
+  return outcome === "completed" && replayBy !== undefined ? "cached" : outcome;
 }
 
 /** Returns what is left of an account's payment after the provider is paid. Negative if its allowance did not cover the cost. Nanodollars. */

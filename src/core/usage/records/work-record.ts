@@ -1,5 +1,5 @@
 import type { RepairCounts } from "../../../wire/conversation/calls/outline.ts";
-import type { Warning } from "../../../wire/conversation/warning.ts";
+import type { GuardrailNote, Warning } from "../../../wire/conversation/warning.ts";
 import { recordText } from "./record-text.ts";
 
 /** A warning, as recorded. */
@@ -8,6 +8,8 @@ interface RecordedWarning {
   readonly field: string;
   /** What was done about it; null under zero data retention, because it may quote the request. */
   readonly message: string | null;
+  /** What a guardrail did, if the warning is about one; absent in records of version 0.2 and earlier. */
+  readonly guardrail?: GuardrailNote;
 }
 
 /** The repairs and changes that the gateway made in a request or its answer, as `gateway_metadata` shows them to the client. */
@@ -73,13 +75,21 @@ export function addRecordedWarnings(
   return { ...work, warnings: [...before.slice(0, MAX_WARNINGS - added.length), ...added] };
 }
 
-function recordWarning({ field, message }: Warning): RecordedWarning {
-  return { field: recordText(field, MAX_CHARS), message: recordText(message, MAX_CHARS) };
+function recordWarning({ field, message, guardrail }: Warning): RecordedWarning {
+  return withGuardrail(
+    { field: recordText(field, MAX_CHARS), message: recordText(message, MAX_CHARS) },
+    guardrail,
+  );
+}
+
+function withGuardrail(warning: RecordedWarning, guardrail: GuardrailNote | undefined): RecordedWarning {
+  return guardrail === undefined ? warning : { ...warning, guardrail };
 }
 
 /** The text after the name of a field may be the name of a property or tool, so it is left out. */
-function withoutContent({ field }: Warning): RecordedWarning {
-  return { field: recordText(field.split(/[.[]/, 1)[0] ?? "", MAX_CHARS), message: null };
+function withoutContent({ field, guardrail }: Warning): RecordedWarning {
+  const name = recordText(field.split(/[.[]/, 1)[0] ?? "", MAX_CHARS);
+  return withGuardrail({ field: name, message: null }, guardrail);
 }
 
 /** Makes the view of repairs. */

@@ -1,8 +1,8 @@
 import type { Percentiles } from "../../../base/numbers/percentiles.ts";
-import { isOfTags, type ReportLines, type UsageQuery, type UsageSum } from "./report.ts";
+import { hasTimes, type ReportLines, type UsageQuery, type UsageSum } from "./report.ts";
 import type { UsageTimeStore } from "./usage-store.ts";
 
-/** A line of a report with percentiles, in milliseconds; null if none of its generations has times, and in reports about tags. */
+/** A line of a report with percentiles, in milliseconds; null if none of its generations has times, and in reports about tags or clients. */
 export interface TimedUsageSum extends UsageSum {
   readonly latency: Percentiles | null;
   readonly duration: Percentiles | null;
@@ -15,7 +15,7 @@ export async function addPercentiles(
   { sums, isComplete }: ReportLines,
 ): Promise<readonly TimedUsageSum[]> {
   const only = isComplete ? null : sums.map(({ groups }) => groups[0] ?? null);
-  const lines = isOfTags(query) ? [] : await store.readTimes(query, only);
+  const lines = hasTimes(query) ? await store.readTimes(query, only) : [];
   const known = new Map(lines.map((line) => [nameLine(line.groups), line]));
   return sums.map((sum) => {
     const { latency = null, duration = null } = known.get(nameLine(sum.groups)) ?? {};

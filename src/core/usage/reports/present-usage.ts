@@ -98,6 +98,8 @@ function presentSums(sum: UsageSum): Record<string, unknown> {
     upstream_cost_nanodollars: sum.upstreamCost,
     cache_saved: toDollars(sum.cacheSaved),
     cache_saved_nanodollars: sum.cacheSaved,
+    answers_saved: toDollars(sum.answersSaved),
+    answers_saved_nanodollars: sum.answersSaved,
   };
 }
 
@@ -126,6 +128,7 @@ const CSV_COLUMNS = [
   ...listPercentiles("latency_ms"),
   ...listPercentiles("duration_ms"),
   "cache_saved",
+  "answers_saved",
 ];
 
 function listPercentiles(name: string): readonly string[] {
@@ -150,6 +153,7 @@ export function printUsageCsv(sums: readonly TimedUsageSum[], view: UsageView): 
     formatDollars(sum.upstreamCost),
     ...[sum.latency, sum.duration].flatMap((times) => [times?.p50 ?? "", times?.p90 ?? "", times?.p99 ?? ""]),
     formatDollars(sum.cacheSaved),
+    formatDollars(sum.answersSaved),
     ...(view.isForOperator
       ? [formatDollars(sum.upstreamCost - sum.byokUpstreamCost), formatDollars(marginOfSum(sum))]
       : []),

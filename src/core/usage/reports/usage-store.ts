@@ -1,3 +1,4 @@
+import type { DayRange } from "../../../base/time/time.ts";
 import type { RecordEntry, UsageRecord } from "../records/records.ts";
 import type { UsageQuery, UsageSum } from "./report.ts";
 import type { HourTimes, TimesLine } from "./usage-times.ts";
@@ -45,6 +46,8 @@ export interface UsageStore {
 export interface UsageReports {
   /** Sums ended generations by the hour in which their requests arrived. */
   sumUsage(query: UsageQuery): Promise<readonly UsageSum[]>;
+  /** Returns whether some of these days (UTC) have sums of the whole day, whose hours are no longer stored. */
+  hasWholeDays(days: DayRange): Promise<boolean>;
 }
 
 /** Stores how long generations took. */

@@ -3,6 +3,7 @@ import { ERROR_STATUS, type ErrorCode } from "../../../base/failures/errors.ts";
 /** How a generation ended, as reports group it: a failure by its error. */
 export const USAGE_OUTCOMES = [
   "completed",
+  "cached",
   "cancelled",
   "interrupted",
   ...(Object.keys(ERROR_STATUS) as ErrorCode[]),

@@ -1,7 +1,7 @@
 import { ERROR_STATUS, type ErrorCode } from "../../../base/failures/errors.ts";
 import { DAY_MS, dayOf, HOUR_MS } from "../../../base/time/time.ts";
 import { priceCacheSaving } from "../../catalog/prices/price-usage.ts";
-import type { AdvisorRecord, UsageRecord } from "../records/records.ts";
+import { type AdvisorRecord, OUTCOMES, outcomeOf, type UsageRecord } from "../records/records.ts";
 import { SumMap } from "./sum-map.ts";
 import type { UsageOutcome, UsageSumKey } from "./usage-sum-key.ts";
 
@@ -27,6 +27,8 @@ export interface UsageCounters {
   byokUpstreamCost: number;
   /** The saving of vendors' prompt caches; negative if writing them cost more. */
   cacheSaved: number;
+  /** What the answers had cost that were returned again without asking a provider. */
+  answersSaved: number;
 }
 
 /** The sum of generations that have the same dimensions. */
@@ -63,6 +65,7 @@ export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
     }
     own.requests += 1;
     own.cacheSaved += priceCacheSaving(record.prices, record);
+    own.answersSaved += record.replaySavedNanodollars ?? 0;
     if (record.outcome === "failed" || record.outcome === "interrupted") own.errors += 1;
   }
   return sums;
@@ -82,6 +85,7 @@ function createCounters(): UsageCounters {
     upstreamCost: 0,
     byokUpstreamCost: 0,
     cacheSaved: 0,
+    answersSaved: 0,
   };
 }
 
@@ -95,13 +99,15 @@ export function sumKeyOf(record: UsageRecord): UsageSumKey {
     userId: record.userId ?? "",
     model: record.model ?? record.requestedModel ?? "",
     provider: record.provider ?? "",
-    outcome: outcomeOf(record),
+    outcome: usageOutcomeOf(record),
   };
 }
 
 /** Errors that this version does not know, as in records of another version, count as `internal`. */
-function outcomeOf({ outcome, error }: UsageRecord): UsageOutcome {
-  if (outcome === "completed" || outcome === "cancelled" || outcome === "interrupted") return outcome;
+function usageOutcomeOf(record: UsageRecord): UsageOutcome {
+  const { error } = record;
+  const outcome = outcomeOf(record);
+  if (outcome !== "open" && outcome !== "failed" && OUTCOMES.includes(outcome)) return outcome;
   return error !== null && Object.hasOwn(ERROR_STATUS, error) ? (error as ErrorCode) : "internal";
 }
 

@@ -42,6 +42,7 @@ export const getGenerationHistogram = defineEndpoint({
       z.object({
         at: z.iso.datetime().describe("Start of the period."),
         completed: count,
+        cached: count.describe("Generations that got an earlier answer, without asking a provider."),
         failed: count.describe("Generations that failed or were interrupted."),
         cancelled: count,
         open: count,

@@ -25,6 +25,7 @@ import { healthHistory } from "./0024-health-history.ts";
 import { oidcTrials } from "./0025-oidc-trials.ts";
 import { rejections } from "./0026-rejections.ts";
 import { auditFilters } from "./0027-audit-filters.ts";
+import { waysToEnd } from "./0028-ways-to-end.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -56,4 +57,5 @@ export const MIGRATIONS: readonly Migration[] = [
   oidcTrials,
   rejections,
   auditFilters,
+  waysToEnd,
 ];

@@ -9,7 +9,7 @@ import {
 } from "../../../core/usage/generations/generation-list.ts";
 import type { Outcome } from "../../../core/usage/records/records.ts";
 import { encodeList, type PostgresValue, type SqlRunner } from "../connection/client.ts";
-import { describeFilter } from "./generation-filter.ts";
+import { describeFilter, SHOWN_OUTCOME } from "./generation-filter.ts";
 
 interface CountRow {
   readonly bucket: number;
@@ -78,12 +78,12 @@ function describeCounts(query: CountQuery, starts: readonly number[], share: num
     "(day, id) >= (first_day, low) AND (day, id) < (high_day, high)",
   ];
   const where = [...period, ...read].join(" AND ");
-  const text = `SELECT bucket - 1 AS bucket, outcome, count(*) FILTER (WHERE ${listMatches().join(" AND ") || "true"}) AS number,
+  const text = `SELECT bucket - 1 AS bucket, shown AS outcome, count(*) FILTER (WHERE ${listMatches().join(" AND ") || "true"}) AS number,
       (SELECT id FROM ${from} WHERE ${where} ORDER BY day, id LIMIT 1 OFFSET ${share}) AS last
     FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS periods (first_day, last_day, high_day, low, high, bucket)
     CROSS JOIN LATERAL (
-      SELECT * FROM ${from} WHERE ${where} ORDER BY day, id LIMIT ${share}
+      SELECT *, ${SHOWN_OUTCOME} AS shown FROM ${from} WHERE ${where} ORDER BY day, id LIMIT ${share}
     ) AS read
-    GROUP BY bucket, outcome, first_day, last_day, high_day, low, high`;
+    GROUP BY bucket, shown, first_day, last_day, high_day, low, high`;
   return { text, values };
 }

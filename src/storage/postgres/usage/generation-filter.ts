@@ -3,6 +3,9 @@ import { dayOf } from "../../../base/time/time.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import type { PostgresValue } from "../connection/client.ts";
 
+/** How a generation ended. `replayBy` is in the records of repeated answers only, and in a string of a record its quotes would be escaped. */
+export const SHOWN_OUTCOME = `CASE WHEN outcome = 'completed' AND strpos(record, '"replayBy":') > 0 THEN 'cached' ELSE outcome END`;
+
 /** The columns that a filter compares. The first four have an index. */
 const COLUMNS = {
   sessionId: "session_id",
@@ -10,8 +13,10 @@ const COLUMNS = {
   accountId: "account_id",
   model: "model",
   modelContains: "model",
-  outcome: "outcome",
+  outcome: SHOWN_OUTCOME,
   userId: "record::json ->> 'userId'",
+  client: "record::json ->> 'client'",
+  clientVersion: "record::json ->> 'clientVersion'",
   provider: "record::json ->> 'provider'",
   errorType: "record::json ->> 'error'",
 } as const;

@@ -1,5 +1,5 @@
 import type { StepReport, UsageRollUp } from "../../../core/usage/records/retention.ts";
-import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../../sql/usage/columns.ts";
+import { SUM_TABLES, type SumTable } from "../../sql/usage/columns.ts";
 import { describeHoursSearch, describeMerge } from "../../sql/usage/roll-up.ts";
 import type { Postgres } from "../connection/client.ts";
 
@@ -12,7 +12,7 @@ export class PostgresRollUp implements UsageRollUp {
   constructor(private readonly maintenance: Postgres) {}
 
   async rollUpHours(day: number): Promise<StepReport> {
-    for (const table of [USAGE_SUMS, USAGE_TAGS, USAGE_TIMES]) {
+    for (const table of SUM_TABLES) {
       const search = describeHoursSearch(table, "$");
       const [found] = await this.maintenance.run<{ day: number }>(search, [day]);
       if (found === undefined) continue;

@@ -12,7 +12,7 @@ import { dayOfId } from "../ledger/partitions.ts";
 import { raiseBudgets } from "../ledger/raise-budgets.ts";
 import { raiseSpending } from "../ledger/raise-spending.ts";
 import { addGenerationTags } from "./generation-tags.ts";
-import { raiseSums, raiseTags } from "./usage-sums.ts";
+import { raiseClients, raiseSums, raiseTags } from "./usage-sums.ts";
 
 /** A record and the day of its partition. */
 export interface DatedEntry extends RecordEntry {
@@ -55,6 +55,7 @@ export async function writeUsage(
   await raiseSums(sql, sumByHour(ended));
   const tagged = ended.filter(({ tags }) => tags !== undefined);
   if (tagged.length > 0) await raiseTags(sql, tagged, tagNames);
+  await raiseClients(sql, ended);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { RejectedRecordError } from "../../../base/failures/store-error.ts";
-import { dayOf } from "../../../base/time/time.ts";
+import { type DayRange, dayOf } from "../../../base/time/time.ts";
 import type { GatewayIdentity } from "../../../core/gateways/gateway-identity.ts";
 import type {
   CountQuery,
@@ -20,7 +20,7 @@ import { dayOfId, Partitions, UNDATED } from "../ledger/partitions.ts";
 import { countGenerations } from "./generation-counts.ts";
 import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
 import { type DatedEntry, foldVersions, writeUsage } from "./save-usage.ts";
-import { raiseTimes, reportTimes, reportUsage } from "./usage-sums.ts";
+import { hasWholeDays, raiseTimes, reportTimes, reportUsage } from "./usage-sums.ts";
 
 interface RecordRow {
   readonly record: string;
@@ -84,6 +84,10 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
 
   sumUsage(query: UsageQuery) {
     return reportUsage(this.database, query);
+  }
+
+  hasWholeDays(days: DayRange) {
+    return hasWholeDays(this.database, days);
   }
 
   addTimes(sums: readonly HourTimes[]) {

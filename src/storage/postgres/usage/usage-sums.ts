@@ -1,4 +1,6 @@
+import type { DayRange } from "../../../base/time/time.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
+import { sumByClient } from "../../../core/usage/reports/client-sums.ts";
 import type { UsageQuery, UsageSum } from "../../../core/usage/reports/report.ts";
 import type { TagHour, TagNames } from "../../../core/usage/reports/tag-names.ts";
 import { sumByTag } from "../../../core/usage/reports/tag-sums.ts";
@@ -9,11 +11,18 @@ import { cleanText, readInteger } from "../../sql/statements/values.ts";
 import {
   describeRaise,
   type SumTable,
+  USAGE_CLIENTS,
   USAGE_SUMS,
   USAGE_TAGS,
   USAGE_TIMES,
 } from "../../sql/usage/columns.ts";
-import { describeReport, describeTimes, readSum, readTimes } from "../../sql/usage/report.ts";
+import {
+  describeReport,
+  describeTimes,
+  describeWholeDays,
+  readSum,
+  readTimes,
+} from "../../sql/usage/report.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /** Adds sums to the stored sums of their hours, in the transaction of the caller. */
@@ -21,6 +30,17 @@ export function raiseSums(sql: SqlRunner, sums: readonly HourSum[]): Promise<voi
   return raise(
     sql,
     USAGE_SUMS,
+    sums.map(({ key, counters }) => ({ key, value: counters })),
+  );
+}
+
+/** Adds records to the stored sums of their hours and clients, in the transaction of the caller. */
+export async function raiseClients(sql: SqlRunner, ended: readonly UsageRecord[]): Promise<void> {
+  const sums = sumByClient(ended);
+  if (sums.length === 0) return;
+  await raise(
+    sql,
+    USAGE_CLIENTS,
     sums.map(({ key, counters }) => ({ key, value: counters })),
   );
 }
@@ -99,6 +119,11 @@ export async function reportUsage(sql: SqlRunner, query: UsageQuery): Promise<re
   const { text, values } = describeReport(query, "$");
   const rows = await sql.run<Row>(text, values);
   return rows.map((row) => readSum(row, query, readNumber));
+}
+
+/** Returns whether some of these days have sums of the whole day. */
+export async function hasWholeDays(sql: SqlRunner, days: DayRange): Promise<boolean> {
+  return (await sql.run(describeWholeDays(days))).length > 0;
 }
 
 /** Reads the times of a usage report. */

@@ -1,7 +1,8 @@
 /** The tables of sums of usage, which SQLite and PostgreSQL share. */
 
+import type { ClientSumKey } from "../../../core/usage/reports/client-sums.ts";
 import type { TagSumKey } from "../../../core/usage/reports/tag-sums.ts";
-import { BUCKETS } from "../../../core/usage/reports/time-histogram.ts";
+import { BUCKETS, EXACT_MS } from "../../../core/usage/reports/time-histogram.ts";
 import type { UsageSumKey } from "../../../core/usage/reports/usage-sum-key.ts";
 import type { UsageCounters } from "../../../core/usage/reports/usage-sums.ts";
 import type { UsageTimes } from "../../../core/usage/reports/usage-times.ts";
@@ -30,6 +31,7 @@ export const COUNTER_COLUMNS: Readonly<Record<keyof UsageCounters, string>> = {
   upstreamCost: "upstream_cost",
   byokUpstreamCost: "byok_upstream_cost",
   cacheSaved: "cache_saved",
+  answersSaved: "answers_saved",
 };
 
 /** The columns of the buckets of histograms. */
@@ -37,7 +39,8 @@ export const LATENCY_COLUMNS = listBuckets("latency");
 export const DURATION_COLUMNS = listBuckets("duration");
 
 function listBuckets(name: string): readonly string[] {
-  return Array.from({ length: BUCKETS }, (_, bucket) => `${name}_${bucket}`);
+  const exact = Array.from({ length: EXACT_MS }, (_, ms) => `${name}_of_${ms}_ms`);
+  return [...Array.from({ length: BUCKETS }, (_, bucket) => `${name}_${bucket}`), ...exact];
 }
 
 export const COUNTERS = Object.keys(COUNTER_COLUMNS) as (keyof UsageCounters)[];
@@ -47,7 +50,7 @@ export const WHOLE_DAY = -1;
 
 /** A table of sums. */
 export interface SumTable<Value, Key extends UsageSumKey = UsageSumKey> {
-  readonly name: "usage_sums" | "usage_times" | "usage_tags";
+  readonly name: "usage_sums" | "usage_times" | "usage_tags" | "usage_clients";
   /** The columns of its primary key. */
   readonly keys: readonly string[];
   /** The same in the order of the index by day and hour. */
@@ -83,6 +86,15 @@ export const USAGE_TAGS: SumTable<UsageCounters, TagSumKey> = {
   readKey: (key) => [...readKey(key), key.tag],
 };
 
+/** Sums of the requests whose clients are known, by their families. */
+export const USAGE_CLIENTS: SumTable<UsageCounters, ClientSumKey> = {
+  ...USAGE_SUMS,
+  name: "usage_clients",
+  keys: [...keys, "client"],
+  byHour: ["day", "hour", "account_id", "client", "key_id", "user_id", "model", "provider", "outcome"],
+  readKey: (key) => [...readKey(key), key.client],
+};
+
 export const USAGE_TIMES: SumTable<UsageTimes> = {
   name: "usage_times",
   keys,
@@ -91,6 +103,9 @@ export const USAGE_TIMES: SumTable<UsageTimes> = {
   columns: [...LATENCY_COLUMNS, ...DURATION_COLUMNS],
   read: ({ latency, duration }) => [...latency, ...duration],
 };
+
+/** All tables of sums, in the order in which transactions lock their rows. */
+export const SUM_TABLES = [USAGE_SUMS, USAGE_TAGS, USAGE_CLIENTS, USAGE_TIMES] as const;
 
 /** Returns a statement that adds rows to the stored sums. `rows` has the columns of the key, and the columns to add. */
 export function describeRaise({ name, keys, columns }: SumTable<never, never>, rows: string): string {

@@ -1,5 +1,5 @@
 /** The statements of usage reports, which SQLite and PostgreSQL share. Their texts contain only names of columns, never values. */
-import { formatDay, formatTime, HOUR_MS, HOURS_OF_DAY } from "../../../base/time/time.ts";
+import { type DayRange, formatDay, formatTime, HOUR_MS, HOURS_OF_DAY } from "../../../base/time/time.ts";
 import {
   type HourRange,
   isOverTime,
@@ -19,6 +19,7 @@ import {
   KEY_COLUMNS,
   LATENCY_COLUMNS,
   type SumTable,
+  USAGE_CLIENTS,
   USAGE_SUMS,
   USAGE_TAGS,
   USAGE_TIMES,
@@ -64,7 +65,10 @@ export function describeTimes(
     const list = parameter(JSON.stringify(only.map((value) => value ?? "")));
     conditions.push(`${GROUPS[query.groups[0] as UsageGroup]} ${isOneOf(list, mark)}`);
   }
-  return { text: describeSums({ ...USAGE_TIMES, groups: GROUPS, conditions }, query.groups), values };
+  return {
+    text: describeSums({ ...USAGE_TIMES, groups: groupsOf(query, GROUPS), conditions }, query.groups),
+    values,
+  };
 }
 
 /** Returns the condition that a column has one of the values of a JSON array. */
@@ -98,15 +102,30 @@ const GROUPS: GroupColumns = {
   ...SHARED_GROUPS,
   hour: `CASE WHEN hour < 0 THEN NULL ELSE day * ${HOURS_OF_DAY} + hour END`,
   outcome: "outcome",
+  client: "''",
   tag: "''",
 };
 const TAG_GROUPS: GroupColumns = { ...GROUPS, tag: "tag" };
+const CLIENT_GROUPS: GroupColumns = { ...GROUPS, client: "client" };
+
+/** Returns the columns of dimensions, with the days of the report's time zone. A whole day of UTC counts for the day with its date. */
+function groupsOf({ dayOffsets }: UsageQuery, columns: GroupColumns): GroupColumns {
+  if (dayOffsets === undefined) return columns;
+  const hourOfAll = `(day * ${HOURS_OF_DAY} + hour)`;
+  const [first, ...later] = dayOffsets.map(({ minutes }) => minutes);
+  const cases = later.map(
+    (minutes, at) => `WHEN ${hourOfAll} >= ${dayOffsets[at + 1]?.fromHour} THEN ${minutes}`,
+  );
+  const offset = cases.length === 0 ? String(first) : `CASE ${cases.reverse().join(" ")} ELSE ${first} END`;
+  const day = `CASE WHEN hour < 0 THEN day ELSE (${hourOfAll} * 60 + (${offset})) / 1440 END`;
+  return { ...columns, day };
+}
 
 /** The daily sums that earlier versions have saved: without hours, outcomes, the bills for BYOK keys, and the savings of caches. */
 const FORMER_DAYS = {
   name: "usage_days",
   columns: USAGE_SUMS.columns,
-  absent: [COUNTER_COLUMNS.byokUpstreamCost, COUNTER_COLUMNS.cacheSaved],
+  absent: [COUNTER_COLUMNS.byokUpstreamCost, COUNTER_COLUMNS.cacheSaved, COUNTER_COLUMNS.answersSaved],
 } as const;
 const FORMER_GROUPS: GroupColumns = { ...GROUPS, hour: "CAST(NULL AS integer)", outcome: "''" };
 
@@ -123,30 +142,54 @@ interface Source extends Pick<SumTable<never>, "columns"> {
 }
 
 /**
- * Returns the sums that a report adds up. No row says which requests have no tags; in a report by tag, they are all requests minus those
- * with tags.
+ * Returns the sums that a report adds up. No row says which requests have no tags or no known client; in a report by tag or client, they are
+ * all requests minus the others.
  */
 function listSources(query: UsageQuery, parameter: Parameter): readonly Source[] {
   const scope = describeScope(query, parameter);
-  const tagged = (condition: string) => [...limitToHours(query, parameter), ...scope, condition];
-  const { tag = null } = query;
+  const limited = (condition: string) => [...limitToHours(query, parameter), ...scope, condition];
+  const { tag = null, client = null } = query;
+  if (client !== null) {
+    const conditions = limited(`client = ${parameter(client)}`);
+    return [{ ...USAGE_CLIENTS, groups: groupsOf(query, CLIENT_GROUPS), conditions }];
+  }
   if (tag !== null)
-    return [{ ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag = ${parameter(tag)}`) }];
+    return [
+      { ...USAGE_TAGS, groups: groupsOf(query, TAG_GROUPS), conditions: limited(`tag = ${parameter(tag)}`) },
+    ];
   const all: readonly Source[] = [
-    { ...USAGE_SUMS, groups: GROUPS, conditions: [...limitToHours(query, parameter), ...scope] },
+    {
+      ...USAGE_SUMS,
+      groups: groupsOf(query, GROUPS),
+      conditions: [...limitToHours(query, parameter), ...scope],
+    },
     { ...FORMER_DAYS, groups: FORMER_GROUPS, conditions: [...limitToDays(query, parameter), ...scope] },
   ];
+  const ofClients = () => [...limitToHours(query, parameter), ...scope];
+  if (query.groups.includes("client"))
+    return [
+      { ...USAGE_CLIENTS, groups: groupsOf(query, CLIENT_GROUPS), conditions: ofClients() },
+      ...all,
+      { ...USAGE_CLIENTS, groups: groupsOf(query, GROUPS), conditions: ofClients(), isSubtracted: true },
+    ];
   if (!query.groups.includes("tag")) return all;
   return [
-    { ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag <> '${ANY_TAG}'`) },
+    { ...USAGE_TAGS, groups: groupsOf(query, TAG_GROUPS), conditions: limited(`tag <> '${ANY_TAG}'`) },
     ...all,
-    { ...USAGE_TAGS, groups: GROUPS, conditions: tagged(`tag = '${ANY_TAG}'`), isSubtracted: true },
+    {
+      ...USAGE_TAGS,
+      groups: groupsOf(query, GROUPS),
+      conditions: limited(`tag = '${ANY_TAG}'`),
+      isSubtracted: true,
+    },
   ];
 }
 
-/** Returns the condition for lines of a report by tag: one of requests without tags can be empty. */
-function withoutEmpty({ groups, tag = null }: UsageQuery): string {
-  if (tag !== null || !groups.includes("tag")) return "";
+/** Returns the condition for lines of a report by tag or client: the line of the other requests can be empty. */
+function withoutEmpty({ groups, tag = null, client = null }: UsageQuery): string {
+  const isSubtracted =
+    (tag === null && groups.includes("tag")) || (client === null && groups.includes("client"));
+  if (!isSubtracted) return "";
   // Usage of an advisor has no request.
   return "HAVING sum(requests) <> 0 OR sum(prompt_tokens) <> 0 OR sum(cost) <> 0";
 }
@@ -169,8 +212,9 @@ function describeScope(query: UsageQuery, parameter: Parameter): string[] {
   });
 }
 
-/** Sums of hours in the range, and of whole days that are entirely in it. */
-function limitToHours({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
+/** Sums of hours in the range, and of whole days that belong to it. */
+function limitToHours({ fromHour, toHour, wholeDays }: HourRange, parameter: Parameter): string[] {
+  if (wholeDays !== undefined) return limitToZone({ fromHour, toHour, wholeDays }, parameter);
   const [firstDay, lastDay] = [dayOfHour(fromHour), dayOfHour(toHour)];
   const [firstHour, lastHour] = [fromHour - firstDay * HOURS_OF_DAY, toHour - lastDay * HOURS_OF_DAY];
   const first = parameter(firstDay);
@@ -182,10 +226,33 @@ function limitToHours({ fromHour, toHour }: HourRange, parameter: Parameter): st
   return conditions;
 }
 
-/** Days that are entirely in the range. */
-function limitToDays({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
-  const first = Math.ceil(fromHour / HOURS_OF_DAY);
-  const last = dayOfHour(toHour + 1) - 1;
+/** The same in a time zone, where the whole days of UTC are not those of the range. */
+function limitToZone({ fromHour, toHour, wholeDays }: Required<HourRange>, parameter: Parameter): string[] {
+  const first = parameter(Math.min(dayOfHour(fromHour), wholeDays.from));
+  const last = parameter(Math.max(dayOfHour(toHour), wholeDays.to));
+  const [from, to] = [parameter(fromHour), parameter(toHour)];
+  const [firstWhole, lastWhole] = [parameter(wholeDays.from), parameter(wholeDays.to)];
+  return [
+    `day BETWEEN ${first} AND ${last}`,
+    `CASE WHEN hour < 0 THEN day BETWEEN ${firstWhole} AND ${lastWhole}
+      ELSE day * ${HOURS_OF_DAY} + hour BETWEEN ${from} AND ${to} END`,
+  ];
+}
+
+/** Returns a statement that finds out whether some days have sums of the whole day. It looks up one entry of an index for each day. */
+export function describeWholeDays({ from, to }: DayRange): string {
+  return `WITH RECURSIVE days (day) AS (
+      SELECT ${Math.floor(from)} UNION ALL SELECT day + 1 FROM days WHERE day < ${Math.floor(to)}
+    )
+    SELECT 1 AS one FROM days
+    WHERE (SELECT min(hour) FROM usage_sums AS sums WHERE sums.day = days.day) < 0
+      OR EXISTS (SELECT 1 FROM usage_days AS former WHERE former.day = days.day) LIMIT 1`;
+}
+
+/** Days that belong to the range. */
+function limitToDays({ fromHour, toHour, wholeDays }: HourRange, parameter: Parameter): string[] {
+  const first = wholeDays?.from ?? Math.ceil(fromHour / HOURS_OF_DAY);
+  const last = wholeDays?.to ?? dayOfHour(toHour + 1) - 1;
   return [`day BETWEEN ${parameter(first)} AND ${parameter(last)}`];
 }
 

@@ -35,6 +35,7 @@ import { healthHistory } from "./0034-health-history.ts";
 import { oidcTrials } from "./0035-oidc-trials.ts";
 import { rejections } from "./0036-rejections.ts";
 import { auditFilters } from "./0037-audit-filters.ts";
+import { waysToEnd } from "./0038-ways-to-end.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -76,4 +77,5 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   oidcTrials,
   rejections,
   auditFilters,
+  waysToEnd,
 ];

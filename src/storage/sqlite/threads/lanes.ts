@@ -176,6 +176,7 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     findAnonymousSince: "lookup",
     findFreeSince: "lookup",
     sumUsage: "report",
+    hasWholeDays: "report",
     addTimes: "write",
     readTimes: "report",
     listGenerations: "list",

@@ -35,7 +35,9 @@ function countPeriod(
   most: number,
 ): { readonly counts: OutcomeCounts; readonly isExact: boolean } {
   const { fromMs, toMs } = query;
-  const { from, read, readValues, facts, matches, matchValues } = describeFilter(query);
+  const { from, read, readValues, facts, matches, matchValues } = describeFilter(query, {
+    withOutcome: true,
+  });
   const rows = database.query<{ outcome: Outcome; number: number }, Values>(
     `SELECT outcome, count(*) AS number FROM (
        SELECT ${facts} FROM ${from} WHERE ${read} ORDER BY id LIMIT ?

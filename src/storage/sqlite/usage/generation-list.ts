@@ -28,12 +28,18 @@ interface RecordRow {
   readonly record: string;
 }
 
-/** How many times longer it takes to read an entry that is found by its tag: each has its own place in the index of lists. */
-const TAG_FACTOR = 4;
+/**
+ * How many times longer it takes to read an entry whose facts are not next to each other in an index: of a tag, because each entry has its
+ * own place in the index of lists, and of a client, which only the records have.
+ */
+const SCATTERED_FACTOR = 4;
 
 /** Returns how many entries are read for a filter, so that all filters take about the same time. */
-export function boundsFor({ bounds }: ListSource, { tag }: GenerationFilter): ListBounds {
-  const factor = tag === null ? 1 : TAG_FACTOR;
+export function boundsFor(
+  { bounds }: ListSource,
+  { tag, client, clientVersion }: GenerationFilter,
+): ListBounds {
+  const factor = tag === null && client === null && clientVersion === null ? 1 : SCATTERED_FACTOR;
   return { scanned: Math.ceil(bounds.scanned / factor), counted: Math.ceil(bounds.counted / factor) };
 }
 
@@ -102,11 +108,17 @@ const MODEL = "coalesce(model, record ->> 'model', record ->> 'requestedModel')"
 
 /** The columns that a filter compares, as the indexes of lists have them. */
 const FACTS = {
-  outcome: "outcome",
+  // The index of repeated answers is small, and most entries are not in it.
+  outcome: `CASE WHEN outcome = 'completed' AND EXISTS (
+    SELECT 1 FROM generations AS repeated INDEXED BY generations_cached
+    WHERE repeated.id = generations.id AND repeated.replay_of IS NOT NULL
+  ) THEN 'cached' ELSE outcome END`,
   accountId: "account_id",
   keyId: "key_id",
   userId: "user_id",
   sessionId: "session_id",
+  client: "record ->> 'client'",
+  clientVersion: "record ->> 'clientVersion'",
   model: MODEL,
   modelContains: MODEL,
   provider: "coalesce(provider, record ->> 'provider')",
@@ -134,6 +146,8 @@ function chooseIndex({ outcome, errorType, sessionId, tag }: GenerationFilter) {
       values: [sessionId],
     };
   if (outcome === "open") return { from: "generations", read: "outcome = 'open'", values: [] };
+  if (outcome === "cached")
+    return { from: "generations INDEXED BY generations_cached", read: "replay_of IS NOT NULL", values: [] };
   const isEndedEarly = errorType !== null || ENDED_EARLY.includes(outcome ?? "");
   return isEndedEarly
     ? { from: "generations INDEXED BY generations_not_completed", read: IS_ENDED_EARLY, values: [] }
@@ -148,7 +162,7 @@ function matchOf(name: keyof typeof FACTS): string {
 }
 
 /** Returns the query for a filter: the index range to read, the columns to read, and the condition for each row. */
-export function describeFilter(filter: GenerationFilter) {
+export function describeFilter(filter: GenerationFilter, { withOutcome = false } = {}) {
   const { fromMs, toMs } = filter;
   const { from, read: first, values } = chooseIndex(filter);
   const read: string[] = [first];
@@ -166,7 +180,7 @@ export function describeFilter(filter: GenerationFilter) {
     from,
     read: read.join(" AND "),
     readValues,
-    facts: NAMES.filter((name) => name === "outcome" || filter[name] !== null)
+    facts: NAMES.filter((name) => (name === "outcome" && withOutcome) || filter[name] !== null)
       .map((name) => `${FACTS[name]} AS ${name}`)
       .join(", "),
     matches: given.map(matchOf).join(" AND "),

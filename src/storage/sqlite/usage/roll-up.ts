@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { StepReport, UsageRollUp } from "../../../core/usage/records/retention.ts";
-import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../../sql/usage/columns.ts";
+import { SUM_TABLES, type SumTable } from "../../sql/usage/columns.ts";
 import { describeHoursSearch, describeMerge } from "../../sql/usage/roll-up.ts";
 
 /** The number of rows that one step merges: few, because saved groups wait for it. */
@@ -19,7 +19,7 @@ export class SqliteRollUp implements UsageRollUp {
   }
 
   async rollUpHours(day: number): Promise<StepReport> {
-    for (const table of [USAGE_SUMS, USAGE_TAGS, USAGE_TIMES]) {
+    for (const table of SUM_TABLES) {
       const found = this.database.query<{ day: number }, [number]>(describeHoursSearch(table, "?")).get(day);
       if (found === null) continue;
       this.merge.immediate(table, found.day);

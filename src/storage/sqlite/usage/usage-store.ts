@@ -1,5 +1,6 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { RejectedRecordError } from "../../../base/failures/store-error.ts";
+import type { DayRange } from "../../../base/time/time.ts";
 import { type Transfer, transferOfUsage } from "../../../core/ledger/records/records.ts";
 import type {
   CountQuery,
@@ -10,7 +11,6 @@ import type {
 import type { RecordEntry, UsageRecord } from "../../../core/usage/records/records.ts";
 import type { UsageQuery } from "../../../core/usage/reports/report.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../core/usage/reports/usage-store.ts";
-import { sumByHour } from "../../../core/usage/reports/usage-sums.ts";
 import type { HourTimes } from "../../../core/usage/reports/usage-times.ts";
 import { listQuarantined } from "../../sql/quarantined.ts";
 import { createSqliteDatabase } from "../connection/sql-database.ts";
@@ -88,6 +88,10 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
 
   async sumUsage(query: UsageQuery) {
     return this.sums.report(query);
+  }
+
+  async hasWholeDays(days: DayRange) {
+    return this.sums.hasWholeDays(days);
   }
 
   async addTimes(sums: readonly HourTimes[]) {
@@ -168,7 +172,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
     }
     // A record that is saved again, as after a crash, has its transfer already.
     this.transfers.add(costs);
-    this.sums.add(sumByHour(ended));
+    this.sums.add(ended);
     if (tagged.length > 0) this.sums.addTags(tagged);
     this.budgets.add(ended);
   }
@@ -193,6 +197,7 @@ export const GENERATION_COLUMNS: readonly string[] = [
   "provider",
   "error_type",
   "session_id",
+  "replay_of",
 ];
 
 const SAVE = `INSERT INTO generations (${GENERATION_COLUMNS.join(", ")})
@@ -223,6 +228,7 @@ export function columnsOf({ record, json }: RecordEntry) {
     record.provider ?? "",
     record.error ?? "",
     record.sessionId ?? null,
+    record.replayBy === undefined ? null : (record.replayOf ?? null),
   ];
 }
 

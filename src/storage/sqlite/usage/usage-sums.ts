@@ -1,25 +1,35 @@
 import type { Database } from "bun:sqlite";
+import type { DayRange } from "../../../base/time/time.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
+import { sumByClient } from "../../../core/usage/reports/client-sums.ts";
 import type { UsageQuery, UsageSum } from "../../../core/usage/reports/report.ts";
 import { TagNames } from "../../../core/usage/reports/tag-names.ts";
 import { sumByTag } from "../../../core/usage/reports/tag-sums.ts";
 import type { UsageSumKey } from "../../../core/usage/reports/usage-sum-key.ts";
-import type { HourSum } from "../../../core/usage/reports/usage-sums.ts";
+import { sumByHour } from "../../../core/usage/reports/usage-sums.ts";
 import type { HourTimes, TimesLine } from "../../../core/usage/reports/usage-times.ts";
 import {
   describeRaise,
   type SumTable,
+  USAGE_CLIENTS,
   USAGE_SUMS,
   USAGE_TAGS,
   USAGE_TIMES,
 } from "../../sql/usage/columns.ts";
-import { describeReport, describeTimes, readSum, readTimes } from "../../sql/usage/report.ts";
+import {
+  describeReport,
+  describeTimes,
+  describeWholeDays,
+  readSum,
+  readTimes,
+} from "../../sql/usage/report.ts";
 
-/** The tables `usage_sums`, `usage_tags` and `usage_times`. The caller begins and commits transactions. */
+/** The tables `usage_sums`, `usage_tags`, `usage_clients` and `usage_times`. The caller begins and commits transactions. */
 export class UsageSums {
   private readonly raiseSum;
   private readonly raiseTimes;
   private readonly raiseTag;
+  private readonly raiseClient;
   private readonly findTags;
   private readonly tagNames = new TagNames();
 
@@ -27,14 +37,16 @@ export class UsageSums {
     this.raiseSum = createRaise(database, USAGE_SUMS);
     this.raiseTimes = createRaise(database, USAGE_TIMES);
     this.raiseTag = createRaise(database, USAGE_TAGS);
+    this.raiseClient = createRaise(database, USAGE_CLIENTS);
     this.findTags = database.query<{ tag: string }, [string, number, number]>(
       "SELECT DISTINCT tag FROM usage_tags WHERE account_id = ? AND day = ? AND hour = ? AND tag <> ''",
     );
   }
 
-  /** Adds sums to the stored sums of their hours. */
-  add(sums: readonly HourSum[]): void {
-    for (const { key, counters } of sums) this.raiseSum(key, counters);
+  /** Adds records that have ended to the stored sums of their hours, and of their hours and clients. */
+  add(ended: readonly UsageRecord[]): void {
+    for (const { key, counters } of sumByHour(ended)) this.raiseSum(key, counters);
+    for (const { key, counters } of sumByClient(ended)) this.raiseClient(key, counters);
   }
 
   /** Adds records that have tags to the stored sums of their hours and tags. */
@@ -61,6 +73,10 @@ export class UsageSums {
       .query<Row, typeof values>(text)
       .all(...values)
       .map((row) => readSum(row, query, Number));
+  }
+
+  hasWholeDays(days: DayRange): boolean {
+    return this.database.query(describeWholeDays(days)).get() !== null;
   }
 
   readTimes(query: UsageQuery, only: readonly (string | null)[] | null): readonly TimesLine[] {

@@ -65,7 +65,7 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       const period = { fromMs: 20_000 * DAY_MS, toMs: 20_001 * DAY_MS, bucketMs: DAY_MS };
       const counts = await store.countGenerations({ ...ANY_GENERATION, ...period, tag: "a" });
       expect(counts).toEqual({
-        buckets: [{ completed: 1, failed: 1, cancelled: 0, open: 0 }],
+        buckets: [{ cached: 0, completed: 1, failed: 1, cancelled: 0, open: 0 }],
         isExact: true,
       });
     });
@@ -114,6 +114,49 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(await list({ errorType: "rate_limit_exceeded", provider: "provider" })).toEqual([id(5)]);
     });
 
+    test("has only the generations of a client and its version, with other conditions too", async () => {
+      const store = await createStore();
+      await store.saveUsage([
+        usageOf(id(1), { client: "claude-code", clientVersion: "2.0.14" }),
+        usageOf(id(2), { client: "claude-code" }),
+        usageOf(id(3), { client: "curl", clientVersion: "8.5.0" }),
+        usageOf(id(4)),
+        usageOf(id(5), { client: "claude-code", clientVersion: "2.0.14", accountId: "org_a" }),
+      ]);
+      const list = async (query: Partial<GenerationQuery>) => (await listAll(store, query)).flat();
+      expect(await list({ client: "claude-code" })).toEqual([id(5), id(2), id(1)]);
+      expect(await list({ client: "claude-code", clientVersion: "2.0.14" })).toEqual([id(5), id(1)]);
+      expect(await list({ client: "claude-code", accountId: "org_a" })).toEqual([id(5)]);
+      expect(await list({ clientVersion: "8.5.0" })).toEqual([id(3)]);
+      expect(await list({ client: "aider" })).toEqual([]);
+      const period = { fromMs: 20_000 * DAY_MS, toMs: 20_001 * DAY_MS, bucketMs: DAY_MS };
+      const { buckets } = await store.countGenerations({ ...ANY_GENERATION, ...period, client: "curl" });
+      expect(buckets).toEqual([{ cached: 0, completed: 1, failed: 0, cancelled: 0, open: 0 }]);
+    });
+
+    test("distinguishes repeated answers from completed ones", async () => {
+      const store = await createStore();
+      const repeated = { replayOf: id(1), replayBy: "answer_cache", tags: ["a"] } as const;
+      const warning = { field: "x", message: 'He said "replayBy": "no".' };
+      await store.saveUsage([
+        usageOf(id(1), { tags: ["a"], work: { warnings: [warning] } }),
+        usageOf(id(2), repeated),
+        usageOf(id(3), { ...repeated, accountId: "org_a" }),
+        usageOf(id(4), { ...repeated, outcome: "failed", error: "unavailable" }),
+        // As version 0.2 has saved it.
+        usageOf(id(5), { replayOf: id(1) }),
+      ]);
+      const list = async (query: Partial<GenerationQuery>) => (await listAll(store, query)).flat();
+      expect(await list({ outcome: "cached" })).toEqual([id(3), id(2)]);
+      expect(await list({ outcome: "cached", accountId: "org_a" })).toEqual([id(3)]);
+      expect(await list({ outcome: "cached", tag: "a" })).toEqual([id(3), id(2)]);
+      expect(await list({ outcome: "completed" })).toEqual([id(5), id(1)]);
+      expect(await list({ outcome: "failed" })).toEqual([id(4)]);
+      const period = { fromMs: 20_000 * DAY_MS, toMs: 20_001 * DAY_MS, bucketMs: DAY_MS };
+      const { buckets } = await store.countGenerations({ ...ANY_GENERATION, ...period });
+      expect(buckets).toEqual([{ cached: 2, completed: 2, failed: 1, cancelled: 0, open: 0 }]);
+    });
+
     test("has only the generations of a session, also with other conditions", async () => {
       const store = await createStore();
       await store.saveUsage([
@@ -136,7 +179,7 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(await list({ sessionId: "s_none" })).toEqual([]);
       const range = { fromMs: 20_000 * DAY_MS, toMs: 20_001 * DAY_MS, bucketMs: DAY_MS };
       expect((await store.countGenerations({ ...ANY_GENERATION, ...range, sessionId })).buckets).toEqual([
-        { completed: 1, failed: 1, cancelled: 0, open: 1 },
+        { cached: 0, completed: 1, failed: 1, cancelled: 0, open: 1 },
       ]);
     });
 
@@ -248,7 +291,7 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
         openUsageOf(id(29)),
         usageOf(id(30)),
       ]);
-      const none = { completed: 0, failed: 0, cancelled: 0, open: 0 };
+      const none = { cached: 0, completed: 0, failed: 0, cancelled: 0, open: 0 };
       const day = 20_000 * DAY_MS;
       const query: CountQuery = { ...ANY_GENERATION, fromMs: day, toMs: day + 30, bucketMs: 10 };
       expect(await store.countGenerations(query)).toEqual({

@@ -266,6 +266,83 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       expect(await linesOf(stores, { groups: ["hour", "tag"], tag: "a" })).toEqual([[null, "a", 40]]);
     });
 
+    test("is summed by client, also after its hours are rolled up, and requests of unknown clients are the others", async () => {
+      const stores = await createStores();
+      await stores.run(FORMER_DAY);
+      await save(stores, 5 * DAY_MS, { client: "claude-code", costNanodollars: 100 });
+      await save(stores, 5 * DAY_MS + HOUR_MS, { client: "curl", model: "author/other" });
+      await save(stores, 6 * DAY_MS, { client: "claude-code", accountId: "org_b" });
+      await save(stores, 6 * DAY_MS);
+      const expectSums = async () => {
+        const lines = await linesOf(stores, { groups: ["client"] });
+        expect(lines.toSorted((a, b) => String(a[0]).localeCompare(String(b[0])))).toEqual([
+          ["claude-code", 2],
+          ["curl", 1],
+          [null, 8],
+        ]);
+        expect(await linesOf(stores, { groups: ["day"], client: "claude-code" })).toEqual([
+          ["1970-01-06", 1],
+          ["1970-01-07", 1],
+        ]);
+        const [curl] = await stores.usage.sumUsage({ ...ALL, groups: ["model"], client: "curl" });
+        expect(curl?.groups).toEqual(["author/other"]);
+        expect(await linesOf(stores, { groups: ["client"], accountId: "org_b" })).toEqual([
+          ["claude-code", 1],
+        ]);
+      };
+      await expectSums();
+      await rollUp(stores, 9);
+      await expectSums();
+    });
+
+    test("is summed by the days of a time zone, through a change of its offset", async () => {
+      const stores = await createStores();
+      for (let hour = 0; hour < 5 * 24; hour++)
+        await save(stores, 10 * DAY_MS + hour * HOUR_MS, { firstTokenAt: 0 });
+      const query = {
+        groups: ["day"],
+        // Days begin an hour before those of UTC, and from noon of the 12th day on two hours before.
+        dayOffsets: [
+          { fromHour: 0, minutes: 60 },
+          { fromHour: 12 * 24 + 12, minutes: 120 },
+        ],
+        fromHour: 11 * 24 - 1,
+        toHour: 14 * 24 - 3,
+        wholeDays: { from: 11, to: 13 },
+      } as const;
+      expect(await linesOf(stores, query)).toEqual([
+        ["1970-01-12", 24],
+        ["1970-01-13", 23],
+        ["1970-01-14", 24],
+      ]);
+      const times = await stores.usage.readTimes({ ...ALL, ...query }, null);
+      expect(times.map(({ groups }) => groups[0]).sort()).toEqual(["1970-01-12", "1970-01-13", "1970-01-14"]);
+      expect(await stores.usage.hasWholeDays({ from: 10, to: 15 })).toBe(false);
+      await rollUp(stores, 12);
+      expect(await linesOf(stores, query)).toEqual([
+        ["1970-01-12", 24],
+        ["1970-01-13", 22],
+        ["1970-01-14", 24],
+      ]);
+      expect(await stores.usage.hasWholeDays({ from: 10, to: 15 })).toBe(true);
+      expect(await stores.usage.hasWholeDays({ from: 12, to: 15 })).toBe(false);
+      await stores.run(FORMER_DAY);
+      expect(await stores.usage.hasWholeDays({ from: 0, to: 5 })).toBe(true);
+    });
+
+    test("has what repeated answers had cost, as an outcome of its own", async () => {
+      const stores = await createStores();
+      const cached = { replayOf: "gen_0", replayBy: "answer_cache", replaySavedNanodollars: 30 } as const;
+      await save(stores, DAY_MS, { ...cached, costNanodollars: 0 });
+      await save(stores, DAY_MS, { ...cached, costNanodollars: 0, client: "curl", tags: ["a"] });
+      await save(stores, DAY_MS, { costNanodollars: 30 });
+      for (const query of [{}, { client: "curl" }, { tag: "a" }]) {
+        const lines = await stores.usage.sumUsage({ ...ALL, groups: ["outcome"], ...query });
+        const saved = lines.find(({ groups }) => groups[0] === "cached");
+        expect(saved?.answersSaved).toBe("client" in query || "tag" in query ? 30 : 60);
+      }
+    });
+
     test("has the margin of its records, with those of BYOK keys and advisors, and by tag", async () => {
       const stores = await createStores();
       const advisor = { ...ADVISOR, costNanodollars: 40, upstreamCostNanodollars: 25 };
