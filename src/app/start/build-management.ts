@@ -42,7 +42,10 @@ interface ManagementParts extends Pick<CatalogManagerOptions, "runRefresh"> {
   readonly accountRoutes: AccountRoutes;
   readonly random: Random;
   /** How a stored configuration is tried and applied here. */
-  readonly storedConfig: Pick<ConfigManagerParts, "tryStored" | "requireSealing" | "onChanged">;
+  readonly storedConfig: Pick<
+    ConfigManagerParts,
+    "tryStored" | "hasTriedSignIn" | "requireSealing" | "onChanged"
+  >;
 }
 
 /** The dependencies of management endpoints that no reload replaces. */

@@ -78,6 +78,7 @@ export async function openManagement(
     ...{ ledger: ledgerOf(stores), usageTimes: { async flush() {} }, accountRoutes, random },
     storedConfig: {
       tryStored: (stored) => tryStored(live.current(), stored, { environment, clock, random }),
+      hasTriedSignIn: async () => true,
       requireSealing: () => requireSameSealing(stores, masters),
       async onChanged() {
         live.replace(await addStored(fileConfig, { store: stores.config, vault, environment }), []);

@@ -9,6 +9,7 @@ import type { Clock } from "../../base/time/clock.ts";
 import { createTurnLine } from "../../base/time/next-turn.ts";
 import { principalOfAccount } from "../../core/accounts/memory/inference-principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records/records.ts";
+import { hashOidcConfig } from "../../core/console/oidc-trials.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import { AnswerCache } from "../../core/extensions/answers/answer-cache.ts";
 import { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
@@ -245,6 +246,7 @@ async function buildParts({
     runRefresh: refreshOf(base),
     storedConfig: {
       tryStored: (stored) => reloader.tryStored(stored),
+      hasTriedSignIn: async (oidc) => stores.oidcTrials.hasSucceeded(hashOidcConfig(oidc), clock.now()),
       requireSealing: async () => {},
       async onChanged() {
         // If that fails, the next regular reading finds the change.

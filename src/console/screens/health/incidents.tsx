@@ -45,7 +45,7 @@ function IncidentRows(props: { provider: string | null; columns: readonly Column
     }),
   );
   const isFirst = (pages.rows?.length ?? 0) <= PAGE_ROWS;
-  useRefresh({ ...pages, data: null, reload: isFirst ? pages.reload : ignore }, REFRESH_MS);
+  useRefresh({ ...pages, data: null, isStale: false, reload: isFirst ? pages.reload : ignore }, REFRESH_MS);
   const empty = <p class={provider === null ? "card-body quiet" : "quiet"}>{words.none}</p>;
   return (
     <PagedRows pages={pages} lines={2} empty={empty}>

@@ -189,7 +189,7 @@ function formatTokens(count: number): string {
 }
 
 /** Returns the columns with the time zone in the title of the times. */
-export function withZone(columns: readonly Column<GenerationLine>[]): readonly Column<GenerationLine>[] {
+export function withZone(columns: readonly Column<RequestRow>[]): readonly Column<RequestRow>[] {
   const title = `${names.time} (${nameOffset(now.peek())})`;
   return columns.map((column) => (column.id === "time" ? { ...column, title } : column));
 }
