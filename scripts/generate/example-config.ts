@@ -251,8 +251,15 @@ const NOT_FOR_HOSTS = new Set(["parts", "token_url", "format"]);
 const SHORT_PROVIDERS = [
   {
     about:
-      "A provider of the catalog with several keys. The next key is tried if one is rejected or rate limited.",
-    value: { openai: { api_keys: ["sk-first", "sk-second"] } },
+      "A provider of the catalog with several keys. The next key is tried if one is rejected or rate limited. A key with weight 0 is only used then.",
+    value: {
+      openai: {
+        api_keys: [
+          { id: "main", key: "sk-first", weight: 1, enabled: true },
+          { id: "spare", key: "sk-second", weight: 0 },
+        ],
+      },
+    },
   },
   {
     about: "Azure OpenAI: the base URL depends on the resource of the provider account.",
