@@ -3,6 +3,8 @@ import { weighSpread } from "../routing/affinity/weigh-spread.ts";
 /** A target of a group. */
 export interface WeightedTarget {
   readonly model: string;
+  /** The only provider that may answer; absent if any may. */
+  readonly provider?: string | undefined;
   /** In proportion to the sum of all weights. 0: only used if the others fail. */
   readonly weight: number;
 }
@@ -33,8 +35,9 @@ export function rankTargets<Target extends WeightedTarget>(targets: readonly Tar
  * Returns a sample of an exponential distribution with the weight as its rate. The probability that it is the smallest of several is its
  * share of the rates.
  */
-function delayOf(key: string, { model, weight }: WeightedTarget): number {
+function delayOf(key: string, { model, provider, weight }: WeightedTarget): number {
   if (weight === 0) return Number.POSITIVE_INFINITY;
-  const share = (weighSpread(key, model) + 0.5) / HASHES;
+  const name = provider === undefined ? model : `${model} ${provider}`;
+  const share = (weighSpread(key, name) + 0.5) / HASHES;
   return -Math.log(share) / weight;
 }
