@@ -180,6 +180,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
       ],
     },
     "openai/gpt-4.1": { kind: "alias", target: "openai/gpt-5.4", replaces_model: true },
+    "groq/*": { kind: "alias", target: "*", provider: "groq" },
   },
   guardrails: [
     { name: "no-secrets", kind: "regex", action: "block", patterns: ["sk-[A-Za-z0-9]{20,}"] },

@@ -87,7 +87,9 @@ async function explain(model: string, more: Record<string, unknown> = {}): Promi
 
 /** Returns the providers that a request would try, in any order. */
 async function providersOf(model: string): Promise<readonly string[]> {
-  const { candidates: plan } = (await explain(model)) as { candidates: readonly { readonly provider: string }[] };
+  const { candidates: plan } = (await explain(model)) as {
+    candidates: readonly { readonly provider: string }[];
+  };
   return [...new Set(plan.map(({ provider }) => provider))].sort();
 }
 
