@@ -772,4 +772,6 @@ export const configSchema = z.strictObject({
 /** The checked configuration. */
 export type Config = z.infer<typeof configSchema>;
 export type ProviderConfig = z.infer<typeof provider>;
+/** What a model of the configuration makes. */
+export type ConfiguredOutput = NonNullable<ProviderConfig["models"]>[number]["output"];
 export type AlertsConfig = Config["alerts"];

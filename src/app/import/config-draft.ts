@@ -1,5 +1,8 @@
 import type { CatalogData, ModelEndpoint, ModelRecord } from "../../core/catalog/records/records.ts";
+import { isPattern } from "../../core/named-routes/named-routes.ts";
 import { routeNameSchema } from "../../core/named-routes/route-schema.ts";
+import { spellPrices } from "../config/override-schema.ts";
+import { lacksPrice } from "../serving/configured-hosts.ts";
 import type { ImportedDeployment, ImportedLimits, RouteTarget } from "./deployment.ts";
 import type { ImportReport, SourcePath } from "./import-report.ts";
 import { type ProviderDraft, ProviderPlacer } from "./place-providers.ts";
@@ -8,6 +11,7 @@ import type { References } from "./references.ts";
 const MAX_TARGETS = 20;
 const MAX_MODEL_LIMITS = 100;
 const MAX_ROUTES = 500;
+const MAX_WEIGHT = 1_000_000;
 /** Weights here are whole numbers; fractions keep three digits. */
 const WEIGHT_SCALE = 1_000;
 
@@ -16,8 +20,8 @@ interface RouteDraft {
   readonly at: SourcePath;
   readonly name: string;
   readonly targets: readonly RouteTarget[];
-  /** Used if all targets fail, in this order. */
-  readonly fallbacks: readonly ImportedDeployment[];
+  /** Used if all targets fail, in this order: deployments, and names that a pattern stands for. */
+  readonly fallbacks: readonly (ImportedDeployment | string)[];
 }
 
 interface AliasDraft {
@@ -31,10 +35,10 @@ interface Served {
   readonly endpoint: ModelEndpoint;
 }
 
-interface OwnModel {
-  readonly deployment: ImportedDeployment;
-  readonly slug: string;
-  readonly id: string;
+/** What a route leads to: a model, at one provider if others serve it too. */
+interface Target {
+  readonly model: string;
+  readonly provider?: string;
 }
 
 type Section = Record<string, unknown>;
@@ -45,12 +49,15 @@ export class ConfigDraft {
   readonly settings: Section = {};
   private readonly providers: ProviderPlacer;
   private readonly served = new Map<string, Served>();
-  private readonly ids: ReadonlySet<string>;
+  /** The ids of models: those of the catalog, and those that are written. */
+  private readonly ids: Set<string>;
   private readonly slugs = new Map<ImportedDeployment, string | null>();
-  private readonly modelIds = new Map<ImportedDeployment, string>();
+  private readonly targets = new Map<ImportedDeployment, Target>();
   private readonly routes: RouteDraft[] = [];
   private readonly aliases: AliasDraft[] = [];
   private readonly namedRoutes: Record<string, Section> = {};
+  /** The names that clients may send. */
+  private readonly names = new Set<string>();
   private readonly limits: Record<string, Record<string, number>> = {};
   private readonly overrides: Record<string, { endpoints: Record<string, Section> }> = {};
 
@@ -69,8 +76,21 @@ export class ConfigDraft {
 
   /** Adds a deployment's provider and key. Returns whether it can be called. */
   addDeployment(deployment: ImportedDeployment): boolean {
-    if (!this.slugs.has(deployment)) this.slugs.set(deployment, this.providers.place(deployment));
-    return this.slugs.get(deployment) !== null;
+    return this.slugOf(deployment) !== null;
+  }
+
+  /** Returns the slug of a deployment's provider; null if it has none. */
+  slugOf(deployment: ImportedDeployment): string | null {
+    const known = this.slugs.get(deployment);
+    if (known !== undefined) return known;
+    const slug = this.providers.place(deployment);
+    this.slugs.set(deployment, slug);
+    return slug;
+  }
+
+  /** Whether a deployment is at a provider of the catalog, whose models are known. */
+  isOfCatalog(deployment: ImportedDeployment): boolean {
+    return this.providers.isOfCatalog(this.slugOf(deployment) ?? "");
   }
 
   /** Adds a name that clients send. */
@@ -89,126 +109,199 @@ export class ConfigDraft {
     this.settings[section] = { ...existing, [key]: value };
   }
 
-  /** Returns the configuration in the form of the file. */
-  finish(): Readonly<Section> {
-    // Whether a model needs an id of its own depends on all providers.
+  /** Adds an item to a list such as `webhooks`. */
+  push(section: string, item: Section): void {
+    const existing = (this.settings[section] ?? []) as Section[];
+    this.settings[section] = [...existing, item];
+  }
+
+  /**
+   * Returns the configuration in the form of the file. Only the names that were added may be called; `isOpen` allows all models of the
+   * imported providers.
+   */
+  finish({ isOpen = false }: { readonly isOpen?: boolean } = {}): Readonly<Section> {
     for (const { targets } of this.routes)
-      for (const { deployment } of targets) this.addDeployment(deployment);
-    for (const { targets } of this.routes) this.assignIds(targets.map(({ deployment }) => deployment));
+      for (const { deployment } of targets) this.assignTarget(deployment);
     for (const route of this.routes) this.writeRoute(route);
     for (const { at, name, target } of this.aliases)
       this.writeNamed(at, name, { kind: "alias", target: target.toLowerCase() });
     if (Object.keys(this.limits).length > 0) this.set("limits", "models", this.limits);
-    const { limits, timers, ...rest } = this.settings;
+    const providers = [...this.providers.drafts].filter(([, draft]) => draft.models?.length !== 0);
+    if (isOpen)
+      this.set(
+        "policy",
+        "allowed_providers",
+        providers.map(([slug]) => slug),
+      );
+    else if (this.names.size > 0) this.set("policy", "allowed_models", [...this.names]);
+    const { policy, limits, timers, webhooks, ...rest } = this.settings;
     return this.references.write({
       ...rest,
+      ...(policy === undefined ? {} : { policy }),
       ...(limits === undefined ? {} : { limits }),
       ...(timers === undefined ? {} : { timers }),
+      ...(webhooks === undefined ? {} : { webhooks }),
       ...(Object.keys(this.overrides).length === 0 ? {} : { catalog: { overrides: this.overrides } }),
       ...(Object.keys(this.namedRoutes).length === 0 ? {} : { named_routes: this.namedRoutes }),
-      providers: Object.fromEntries(
-        [...this.providers.drafts].filter(([, draft]) => draft.models?.length !== 0),
-      ),
+      providers: Object.fromEntries(providers),
     });
   }
 
   private writeRoute({ at, name, targets, fallbacks }: RouteDraft): void {
-    const weights = new Map<string, number>();
-    const all = [...targets, ...fallbacks.map((deployment) => ({ deployment, weight: 0 }))];
-    for (const { deployment, weight } of all) {
-      const id = this.modelIds.get(deployment);
-      if (id !== undefined) weights.set(id, (weights.get(id) ?? 0) + weight);
+    const all = [
+      ...targets.map(({ deployment, weight }) => ({ to: deployment, weight })),
+      ...fallbacks.map((to) => ({ to, weight: 0 })),
+    ];
+    const weights = new Map<string, { readonly target: Target; weight: number }>();
+    for (const { to, weight } of all) {
+      const target = typeof to === "string" ? { model: to.toLowerCase() } : this.targets.get(to);
+      if (target === undefined) continue;
+      const key = JSON.stringify(target);
+      const known = weights.get(key) ?? { target, weight: 0 };
+      known.weight += weight;
+      weights.set(key, known);
     }
     if (weights.size === 0) return;
-    const models = toWholeWeights([...weights].slice(0, MAX_TARGETS));
+    const taken = [...weights.values()].slice(0, MAX_TARGETS);
     if (weights.size > MAX_TARGETS)
-      this.report.differs(at, {
-        text: `A group has at most ${MAX_TARGETS} targets; the first were taken over.`,
+      this.report.missing(at, {
+        text: `A group has at most ${MAX_TARGETS} targets; only the first were taken over.`,
       });
-    const [first] = models;
-    if (models.length === 1 && first?.model === name.toLowerCase()) {
+    const [first] = taken as [(typeof taken)[number]];
+    const isOwnId = taken.length === 1 && first.target.provider === undefined;
+    if (isOwnId && first.target.model === name.toLowerCase()) {
+      this.names.add(first.target.model);
       this.report.taken(at, { text: `${name} is the id of the model here, too.` });
       return;
     }
     const definition =
-      models.length === 1
-        ? { kind: "alias", target: first?.model }
-        : { kind: "group", sticky: "request", targets: models };
+      taken.length === 1
+        ? { kind: "alias", target: first.target.model, ...pinOf(first.target) }
+        : { kind: "group", sticky: "request", targets: toWholeWeights(taken) };
     this.writeNamed(at, name, definition);
   }
 
   private writeNamed(at: SourcePath, name: string, definition: Section): void {
     const lower = name.toLowerCase();
-    const fault = routeNameSchema.safeParse(lower).error?.issues[0]?.message;
-    const isFull = Object.keys(this.namedRoutes).length >= MAX_ROUTES;
-    if (fault !== undefined || isFull) {
-      const reason = fault ?? `is one too many: there are at most ${MAX_ROUTES} named routes`;
-      this.report.missing(at, { text: `The name ${JSON.stringify(name)} ${reason}.` });
+    const fault = this.findNameFault(lower);
+    if (fault !== null) {
+      this.report.missing(at, { text: `The name ${JSON.stringify(name)} ${fault}.` });
       return;
     }
-    this.namedRoutes[lower] = { ...definition, ...(this.ids.has(lower) ? { replaces_model: true } : {}) };
-    const targets =
-      definition["kind"] === "group"
-        ? (definition["targets"] as { model: string }[]).map(({ model }) => model)
-        : [definition["target"]];
-    this.report.taken(at, { target: `named_routes.${lower}`, text: `Answered by ${targets.join(", ")}.` });
+    const mayBeId = this.ids.has(lower) || (isPattern(lower) && /^\*|\/.*\*/.test(lower));
+    this.namedRoutes[lower] = { ...definition, ...(mayBeId ? { replaces_model: true } : {}) };
+    this.names.add(lower);
+    const targets = definition["kind"] === "group" ? (definition["targets"] as Target[]) : null;
+    const described = targets ?? [{ model: String(definition["target"]), ...pinOf(definition) }];
+    this.report.taken(at, {
+      target: `named_routes.${lower}`,
+      text: `Answered by ${described.map(describeTarget).join(", ")}.`,
+    });
   }
 
-  /** Sets the model id of each deployment of a route, and writes models that the catalog does not have at that provider. */
-  private assignIds(together: readonly ImportedDeployment[]): void {
-    const companions = new Set(together.map((deployment) => this.slugs.get(deployment)));
-    for (const deployment of together) {
-      const slug = this.slugs.get(deployment);
-      if (slug === null || slug === undefined || this.modelIds.has(deployment)) continue;
-      const exact = this.served.get(`${slug} ${deployment.upstream.toLowerCase()}`);
-      const isShared = exact?.model.endpoints.some(
-        ({ provider }) => this.providers.drafts.has(provider) && !companions.has(provider),
-      );
-      const id = exact === undefined || isShared ? this.ownId(slug, deployment) : exact.model.id;
-      if (id !== exact?.model.id) this.writeModel({ deployment, slug, id }, exact);
-      else if (deployment.prices !== undefined) this.writePrices(deployment, slug, id);
-      this.writeLimits(deployment, id);
-      this.modelIds.set(deployment, id);
+  private findNameFault(lower: string): string | null {
+    const fault = routeNameSchema.safeParse(lower).error?.issues[0]?.message;
+    if (fault !== undefined) return fault;
+    if (Object.hasOwn(this.namedRoutes, lower))
+      return "differs from another one only in letter case, which does not matter here";
+    const isFull = Object.keys(this.namedRoutes).length >= MAX_ROUTES;
+    return isFull ? `is one too many: there are at most ${MAX_ROUTES} named routes` : null;
+  }
+
+  /** Sets what the routes to a deployment lead to, and writes its model if the catalog does not have it at that provider. */
+  private assignTarget(deployment: ImportedDeployment): void {
+    const slug = this.slugOf(deployment);
+    if (slug === null || this.targets.has(deployment)) return;
+    if (isPattern(deployment.upstream)) {
+      this.targets.set(deployment, { model: deployment.upstream, provider: slug });
+      return;
     }
+    const exact = this.served.get(`${slug} ${deployment.upstream.toLowerCase()}`);
+    const target =
+      exact === undefined
+        ? { model: this.ownId(slug, deployment) }
+        : { model: exact.model.id, provider: slug };
+    if (exact === undefined) this.writeModel(deployment, slug, target.model);
+    else this.writePrices(deployment, slug, exact);
+    this.writeLimits(deployment, target.model);
+    this.targets.set(deployment, target);
   }
 
   /** Returns the id of a model that is not in the catalog at this provider. */
   private ownId(slug: string, { upstream }: ImportedDeployment): string {
     const id = `${slug}/${toPrintable(upstream.toLowerCase())}`;
-    return this.ids.has(id) ? `${id}-at-${slug}` : id;
+    const isOwn = this.providers.drafts.get(slug)?.models?.some((model) => model["id"] === id) === true;
+    return this.ids.has(id) && !isOwn ? `${id}-at-${slug}` : id;
   }
 
-  private writeModel({ deployment, slug, id }: OwnModel, exact: Served | undefined): void {
+  private writeModel(deployment: ImportedDeployment, slug: string, id: string): void {
     const draft = this.providers.drafts.get(slug) as ProviderDraft;
     draft.models ??= [];
-    if (draft.models.some((model) => model["id"] === id)) return;
-    const similar = exact ?? this.served.get(`${slug} ${similarName(deployment)}`);
-    const { prompt, completion } = deployment.prices ?? similar?.endpoint.prices ?? {};
-    const hasPrices = prompt !== undefined && completion !== undefined;
-    draft.models.push({
+    const existing = draft.models.find((model) => model["id"] === id);
+    if (existing !== undefined) {
+      this.requireSamePrices(deployment, existing);
+      return;
+    }
+    const similar = this.findSimilar(deployment, slug);
+    const { prices: written, output = "text", facts = {}, upstream, at } = deployment;
+    const prices = written === undefined ? spellEndpointPrices(similar?.endpoint) : spellImported(written);
+    const model: Section = {
       id,
-      name: deployment.upstream,
-      ...(deployment.output === "embedding" ? { output: "embedding" } : {}),
+      name: upstream,
+      ...(output === "text" ? {} : { output }),
       ...(similar === undefined ? {} : { context_length: similar.endpoint.contextLength }),
-      ...(hasPrices ? { prices: { prompt, completion } } : {}),
-    });
-    const reason =
-      exact === undefined
-        ? `The catalog has no ${deployment.upstream} at ${slug}`
-        : `Other imported providers serve ${exact.model.id}, too`;
-    const prices = !hasPrices
-      ? "costs nothing until it has prices"
-      : deployment.prices !== undefined
-        ? "has the prices of the file"
-        : `has the prices of ${similar?.model.id} of today`;
-    const text = `${reason}: it is listed as ${id}, ${prices}, and has no reasoning settings.`;
-    this.report.differs(deployment.at, { target: `providers.${slug}.models`, text });
+      ...facts,
+      ...prices,
+    };
+    draft.models.push(model);
+    this.ids.add(id);
+    const reason = `The catalog has no ${upstream} at ${slug}: it is listed as ${id}`;
+    const target = `providers.${slug}.models`;
+    if (lacksPrice({ id, output, prices: model["prices"] as never })) {
+      const text = `${reason}, and its answers are not charged until it has prices, 0 if it is free.`;
+      this.report.unpriced(at, { target, text });
+    } else {
+      const from =
+        written === undefined ? `today's prices of ${similar?.model.id}` : "the prices of the file";
+      this.report.differs(at, { target, text: `${reason}, with ${from}, and without reasoning settings.` });
+    }
   }
 
-  private writePrices({ prices, at }: ImportedDeployment, slug: string, id: string): void {
+  /** Finds the model whose prices and sizes a deployment has although it has another name or address. */
+  private findSimilar(deployment: ImportedDeployment, slug: string): Served | undefined {
+    const { provider } = deployment;
+    const known = provider.kind === "catalog" ? provider.slug : slug;
+    return this.served.get(`${known} ${similarName(deployment)}`);
+  }
+
+  /** A model has one price, and deployments of other gateways have one each. */
+  private requireSamePrices({ prices, at }: ImportedDeployment, model: Section): void {
+    const { prices: before, price_tiers: tiers = [] } = model;
+    if (prices === undefined || Bun.deepEquals([before, tiers], [prices.prices, prices.priceTiers])) return;
+    this.report.missing(at, {
+      text: `Another entry sets other prices for the same model at the same provider. It has the first ones.`,
+    });
+  }
+
+  private writePrices({ prices, at }: ImportedDeployment, slug: string, { model, endpoint }: Served): void {
+    if (prices === undefined) return;
+    const { id } = model;
     this.overrides[id] ??= { endpoints: {} };
-    this.overrides[id].endpoints[slug] = { prices };
-    this.report.taken(at, { target: `catalog.overrides.${id}`, text: "These prices replace the catalog's." });
+    const existing = this.overrides[id].endpoints[slug];
+    if (existing !== undefined) {
+      this.requireSamePrices({ prices, at } as ImportedDeployment, existing);
+      return;
+    }
+    this.overrides[id].endpoints[slug] = spellImported(prices);
+    const cached = endpoint.prices?.cacheRead;
+    const text =
+      cached === undefined || prices.prices["cache_read"] !== undefined
+        ? "These prices replace the catalog's."
+        : `These prices replace the catalog's. The file names none for cached tokens, which cost as much as others then, as in LiteLLM; the catalog's is ${cached}: add cache_read for a lower one.`;
+    this.report[cached === undefined ? "taken" : "differs"](at, {
+      target: `catalog.overrides.${id}.endpoints.${slug}`,
+      text,
+    });
   }
 
   private writeLimits({ limits = {}, at }: ImportedDeployment, id: string): void {
@@ -223,9 +316,26 @@ export class ConfigDraft {
     for (const [name, value] of added) sums[name] = (sums[name] ?? 0) + value;
     this.report.differs(at, {
       target: `limits.models.${id}`,
-      text: "The limits of a model's deployments are added, and count all requests for the model, also under other names.",
+      text: "The limits of a model's deployments are added, and count all requests for the model, also under other names. Requests above them get a 429, or go to another model of their group.",
     });
   }
+}
+
+function pinOf({ provider }: { readonly provider?: unknown }): { readonly provider?: string } {
+  return typeof provider === "string" ? { provider } : {};
+}
+
+function describeTarget({ model, provider }: Target): string {
+  return provider === undefined ? model : `${model} at ${provider}`;
+}
+
+function spellImported({ prices, priceTiers }: NonNullable<ImportedDeployment["prices"]>): Section {
+  return { prices, ...(priceTiers.length === 0 ? {} : { price_tiers: priceTiers }) };
+}
+
+/** Returns all prices of an endpoint of the catalog, in the form of the file. */
+function spellEndpointPrices(endpoint: ModelEndpoint | undefined): Section {
+  return endpoint === undefined || endpoint.prices === null ? {} : spellPrices(endpoint);
 }
 
 /** Returns the name under which the catalog may have the same model: without a region, or in the spelling of the source. */
@@ -233,14 +343,15 @@ function similarName({ upstream, similarTo }: ImportedDeployment): string {
   return (similarTo ?? upstream.replace(/^(us|eu|apac|jp|au|ca|global)\./i, "")).toLowerCase();
 }
 
-function toWholeWeights(weights: readonly (readonly [string, number])[]) {
-  const isWhole = weights.every(([, weight]) => Number.isInteger(weight));
-  const whole = weights.map(([model, weight]) => ({
-    model,
-    weight: Math.min(isWhole ? weight : Math.round(weight * WEIGHT_SCALE), 1_000_000),
+function toWholeWeights(weights: readonly { readonly target: Target; readonly weight: number }[]) {
+  const isWhole = weights.every(({ weight }) => Number.isInteger(weight));
+  const whole = weights.map(({ target, weight }) => ({
+    model: target.model,
+    ...pinOf(target),
+    weight: Math.min(isWhole ? weight : Math.round(weight * WEIGHT_SCALE), MAX_WEIGHT),
   }));
   // All may be fallbacks of something that was not taken over.
-  return whole.some(({ weight }) => weight > 0) ? whole : whole.map(({ model }) => ({ model, weight: 1 }));
+  return whole.some(({ weight }) => weight > 0) ? whole : whole.map((target) => ({ ...target, weight: 1 }));
 }
 
 /** Returns the name of a model at a host as a part of an id, which consists of printable ASCII characters. */

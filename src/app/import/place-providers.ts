@@ -28,6 +28,11 @@ export class ProviderPlacer {
     private readonly references: References,
   ) {}
 
+  /** Whether a provider is one of the catalog. */
+  isOfCatalog(slug: string): boolean {
+    return this.catalog.has(slug);
+  }
+
   /** Returns the slug of a deployment's provider; null, with an entry in the report, if there is none. */
   place(deployment: ImportedDeployment): string | null {
     const slug = this.findSlug(deployment);

@@ -121,7 +121,11 @@ const NEEDED: Readonly<Partial<Record<ConfiguredModel["output"], readonly string
 };
 
 /** Whether a model has no price although neither its id nor a price of 0 says that it is free. */
-function lacksPrice({ id, prices, output }: ConfiguredModel): boolean {
+export function lacksPrice({
+  id,
+  prices,
+  output,
+}: Pick<ConfiguredModel, "id" | "prices" | "output">): boolean {
   if (isFreeId(id.toLowerCase())) return false;
   if (prices === undefined) return true;
   const needed = NEEDED[output];
