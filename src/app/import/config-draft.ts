@@ -1,3 +1,4 @@
+import { isFreeId } from "../../core/catalog/records/is-free-id.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord } from "../../core/catalog/records/records.ts";
 import { isPattern } from "../../core/named-routes/named-routes.ts";
 import { routeNameSchema } from "../../core/named-routes/route-schema.ts";
@@ -28,6 +29,8 @@ interface AliasDraft {
   readonly at: SourcePath;
   readonly name: string;
   readonly target: string;
+  /** The only provider that may answer. The report has no line for such an alias. */
+  readonly provider?: string;
 }
 
 interface Served {
@@ -49,6 +52,8 @@ export class ConfigDraft {
   readonly settings: Section = {};
   private readonly providers: ProviderPlacer;
   private readonly served = new Map<string, Served>();
+  /** The same by names without a region, date and version, which may have another price. */
+  private readonly similar = new Map<string, Served>();
   /** The ids of models: those of the catalog, and those that are written. */
   private readonly ids: Set<string>;
   private readonly slugs = new Map<ImportedDeployment, string | null>();
@@ -70,8 +75,11 @@ export class ConfigDraft {
     this.providers = new ProviderPlacer(rows, report, references);
     this.ids = new Set(catalog.models.map(({ id }) => id));
     for (const model of catalog.models)
-      for (const endpoint of model.endpoints)
-        this.served.set(`${endpoint.provider} ${endpoint.name.toLowerCase()}`, { model, endpoint });
+      for (const endpoint of model.endpoints) {
+        const { provider, name } = endpoint;
+        this.served.set(`${provider} ${name.toLowerCase()}`, { model, endpoint });
+        this.similar.set(`${provider} ${toBaseName(name)}`, { model, endpoint });
+      }
   }
 
   /** Adds a deployment's provider and key. Returns whether it can be called. */
@@ -103,6 +111,11 @@ export class ConfigDraft {
     this.aliases.push(alias);
   }
 
+  /** Sets a part of the address of an imported provider. Returns whether the provider was imported. */
+  addPart(slug: string, name: string, value: string): boolean {
+    return this.providers.addPart(slug, name, value);
+  }
+
   /** Adds a member of a section such as `limits`. */
   set(section: string, key: string, value: unknown): void {
     const existing = (this.settings[section] ?? {}) as Section;
@@ -123,9 +136,11 @@ export class ConfigDraft {
     for (const { targets } of this.routes)
       for (const { deployment } of targets) this.assignTarget(deployment);
     for (const route of this.routes) this.writeRoute(route);
-    for (const { at, name, target } of this.aliases)
-      this.writeNamed(at, name, { kind: "alias", target: target.toLowerCase() });
+    for (const alias of this.aliases) this.writeAlias(alias);
     if (Object.keys(this.limits).length > 0) this.set("limits", "models", this.limits);
+    // Free models can be called without a key here, and nothing can elsewhere.
+    if ([...this.names, ...[...this.targets.values()].map(({ model }) => model)].some(isFreeId))
+      this.set("limits", "anonymous_requests_per_hour", 0);
     const providers = [...this.providers.drafts].filter(([, draft]) => draft.models?.length !== 0);
     if (isOpen)
       this.set(
@@ -181,22 +196,48 @@ export class ConfigDraft {
     this.writeNamed(at, name, definition);
   }
 
+  private writeAlias({ at, name, target, provider }: AliasDraft): void {
+    if (provider === undefined) this.writeNamed(at, name, { kind: "alias", target: target.toLowerCase() });
+    else if (this.findNameFault(name) === null) this.writeName(name, { kind: "alias", target, provider });
+  }
+
   private writeNamed(at: SourcePath, name: string, definition: Section): void {
     const lower = name.toLowerCase();
+    if (isFreeId(lower) && this.writeFree(lower, definition)) {
+      this.report.taken(at, { text: `${name} is the id of a free model here, too.` });
+      return;
+    }
     const fault = this.findNameFault(lower);
     if (fault !== null) {
       this.report.missing(at, { text: `The name ${JSON.stringify(name)} ${fault}.` });
       return;
     }
-    const mayBeId = this.ids.has(lower) || (isPattern(lower) && /^\*|\/.*\*/.test(lower));
-    this.namedRoutes[lower] = { ...definition, ...(mayBeId ? { replaces_model: true } : {}) };
-    this.names.add(lower);
+    this.writeName(lower, definition);
     const targets = definition["kind"] === "group" ? (definition["targets"] as Target[]) : null;
     const described = targets ?? [{ model: String(definition["target"]), ...pinOf(definition) }];
     this.report.taken(at, {
       target: `named_routes.${lower}`,
       text: `Answered by ${described.map(describeTarget).join(", ")}.`,
     });
+  }
+
+  /** Lists a model of a provider under a name that no route can have, because it ends as the ids of free models do. */
+  private writeFree(name: string, { provider, target }: Section): boolean {
+    const draft = this.providers.drafts.get(String(provider));
+    const served = [...this.served.values()].find(
+      ({ model, endpoint }) => model.id === target && endpoint.provider === provider,
+    );
+    if (draft === undefined || served === undefined || !name.includes("/")) return false;
+    draft.models ??= [];
+    draft.models.push({ id: name, name: served.endpoint.name, ...spellEndpointPrices(served.endpoint) });
+    this.names.add(name);
+    return true;
+  }
+
+  private writeName(name: string, definition: Section): void {
+    const mayBeId = this.ids.has(name) || (isPattern(name) && /^\*|\/.*\*/.test(name));
+    this.namedRoutes[name] = { ...definition, ...(mayBeId ? { replaces_model: true } : {}) };
+    this.names.add(name);
   }
 
   private findNameFault(lower: string): string | null {
@@ -257,21 +298,27 @@ export class ConfigDraft {
     this.ids.add(id);
     const reason = `The catalog has no ${upstream} at ${slug}: it is listed as ${id}`;
     const target = `providers.${slug}.models`;
-    if (lacksPrice({ id, output, prices: model["prices"] as never })) {
+    if (isFreeId(id)) this.report.differs(at, { target, text: `${reason}. It is free by its id.` });
+    else if (lacksPrice({ id, output, prices: model["prices"] as never })) {
       const text = `${reason}, and its answers are not charged until it has prices, 0 if it is free.`;
       this.report.unpriced(at, { target, text });
     } else {
       const from =
-        written === undefined ? `today's prices of ${similar?.model.id}` : "the prices of the file";
+        written === undefined
+          ? `today's prices of ${similar?.model.id} (${similar?.endpoint.name})`
+          : "the prices of the file";
       this.report.differs(at, { target, text: `${reason}, with ${from}, and without reasoning settings.` });
     }
   }
 
   /** Finds the model whose prices and sizes a deployment has although it has another name or address. */
   private findSimilar(deployment: ImportedDeployment, slug: string): Served | undefined {
-    const { provider } = deployment;
+    const { provider, upstream, similarTo = upstream } = deployment;
     const known = provider.kind === "catalog" ? provider.slug : slug;
-    return this.served.get(`${known} ${similarName(deployment)}`);
+    return (
+      this.served.get(`${known} ${similarTo.toLowerCase()}`) ??
+      this.similar.get(`${known} ${toBaseName(similarTo)}`)
+    );
   }
 
   /** A model has one price, and deployments of other gateways have one each. */
@@ -338,9 +385,14 @@ function spellEndpointPrices(endpoint: ModelEndpoint | undefined): Section {
   return endpoint === undefined || endpoint.prices === null ? {} : spellPrices(endpoint);
 }
 
-/** Returns the name under which the catalog may have the same model: without a region, or in the spelling of the source. */
-function similarName({ upstream, similarTo }: ImportedDeployment): string {
-  return (similarTo ?? upstream.replace(/^(us|eu|apac|jp|au|ca|global)\./i, "")).toLowerCase();
+/** Returns a name without region, date and version: `anthropic.claude-opus-4-5` for `us.anthropic.claude-opus-4-5-20251101-v1:0`. */
+function toBaseName(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/^(?:us|eu|apac|jp|au|ca|global)\./, "")
+    .replace(/@.*$/, "")
+    .replace(/-v\d+(?::\d+)?$/, "")
+    .replace(/-20\d\d-?\d\d-?\d\d$/, "");
 }
 
 function toWholeWeights(weights: readonly { readonly target: Target; readonly weight: number }[]) {

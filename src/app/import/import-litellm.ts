@@ -8,8 +8,8 @@ import { ImportReport, type SourcePath } from "./import-report.ts";
 import type { ImportedConfig } from "./imported-config.ts";
 import { LitellmRouting, ROUTING } from "./litellm-routing.ts";
 import { findRule, LITELLM_SECTIONS, LITELLM_SETTINGS, type SettingRule } from "./litellm-settings.ts";
-import { expandWildcard, findPatternFault, listAnyModels } from "./litellm-wildcards.ts";
-import { type EntryContext, type LitellmEntry, readLitellmEntry } from "./read-litellm-entry.ts";
+import { findPatternFault, findShortRest, listAnyModels, listImplied } from "./litellm-wildcards.ts";
+import { type LitellmEntry, readLitellmEntry } from "./read-litellm-entry.ts";
 import { References } from "./references.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -96,19 +96,14 @@ class LitellmImport {
     const context = { at, report, references, credentials, enforcesRates: this.enforcesRates() };
     const fields = asFields(item) ?? {};
     if (fields["model_name"] === "*" && asFields(fields["litellm_params"])?.["model"] === "*")
-      this.addAnyModels(fields, context);
+      this.addAnyModels(at);
     else this.addEntry(readLitellmEntry(item, context));
   }
 
   /** Adds the models of all providers, whose keys are in the environment. */
-  private addAnyModels(fields: Fields, context: EntryContext): void {
-    const params = asFields(fields["litellm_params"]) ?? {};
-    for (const [name, model] of listAnyModels()) {
-      const item = { ...fields, model_name: name, litellm_params: { ...params, model } };
-      const entry = readLitellmEntry(item, { ...context, report: new ImportReport() });
-      if (entry !== null && this.draft.addDeployment(entry.deployment)) this.routing.addEntry(entry);
-    }
-    this.report.differs(context.at, {
+  private addAnyModels(at: SourcePath): void {
+    for (const any of listAnyModels()) this.draft.addAlias({ at, ...any });
+    this.report.differs(at, {
       target: "named_routes",
       text: "The models of the catalog are available under LiteLLM's names, at the providers whose keys are in the environment.",
     });
@@ -122,7 +117,10 @@ class LitellmImport {
       this.report.missing(at, { text: fault });
       return;
     }
-    for (const one of expandWildcard(entry)) this.routing.addEntry(one);
+    this.routing.addEntry(entry);
+    for (const implied of listImplied(entry)) this.routing.addImplied(implied);
+    const remark = findShortRest(entry);
+    if (remark !== null) this.report.differs(at, { text: remark });
     if (isPattern(upstream))
       this.report.differs(at, {
         target: "named_routes",

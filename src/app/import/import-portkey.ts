@@ -208,7 +208,7 @@ class PortkeyImport {
       const field = { ...at, path: [...at.path, name] };
       if (!READ.has(name))
         this.report.missing(field, {
-          text: (Object.hasOwn(REMARKS, name) ? REMARKS[name] : undefined) ?? "It has no equal.",
+          text: (Object.hasOwn(REMARKS, name) ? REMARKS[name] : undefined) ?? "The import does not know it.",
         });
     }
     const params = Object.keys(asFields(target["override_params"]) ?? {}).filter((name) => name !== "model");

@@ -22,6 +22,11 @@ interface Remark {
   readonly text: string;
 }
 
+/** What became of a setting. */
+export interface SettingResult extends Remark {
+  readonly outcome: Exclude<ConfigImportOutcome, "unpriced">;
+}
+
 /** A setting in a source file. */
 export interface SourcePath {
   readonly file: YamlSource;
@@ -40,6 +45,11 @@ export class ImportReport {
   /** Records that a setting was taken over, or is unnecessary, and behaves differently. */
   differs(at: SourcePath, remark: Remark): void {
     this.add("differs", at, remark);
+  }
+
+  /** Records the same once for all settings that it is true of. */
+  onceDiffers(at: SourcePath, remark: Remark): void {
+    if (!this.entries.some(({ text }) => text === remark.text)) this.differs(at, remark);
   }
 
   /** Records that nothing was written for a setting. */

@@ -75,6 +75,7 @@ const PARAMETERS: Readonly<Record<string, FieldRemark>> = {
   request_timeout: TIMEOUT,
   seed: PRESET,
   stop: PRESET,
+  stream: differs("Clients say whether an answer is streamed."),
   stream_timeout: missing("Timers apply to all models: timers.first_token_ms."),
   tags: missing(
     "Tags do not choose a provider here. A tier can choose models by a request header (docs/tiers.md).",
@@ -121,6 +122,16 @@ export function describeInfo(name: string): FieldRemark | null {
 const UNREAD_PRICE = missing(
   "The import does not read this price. `prices` of a model has all prices that are charged (gateway.example.yaml).",
 );
+
+/** What models make, by names that are usual for them. LiteLLM sends any model to any endpoint, and here each has one. */
+export const USUAL_NAMES: readonly (readonly [pattern: RegExp, output: ConfiguredOutput])[] = [
+  [/rerank/i, "rerank"],
+  [/embed|(?:^|[/_-])(?:bge|e5|gte|minilm)[-_]/i, "embedding"],
+  [/whisper|transcribe/i, "transcription"],
+  [/(?:^|[/_-])tts(?:$|[/_-])/i, "speech"],
+  [/dall-e|gpt-image|imagen-|stable-diffusion|(?:^|[/_-])flux[.\d-]/i, "image"],
+  [/moderation/i, "moderation"],
+];
 
 /** What models make, by `mode` of `model_info`. */
 export const OUTPUTS: Readonly<Record<string, ConfiguredOutput>> = {

@@ -28,6 +28,7 @@ const STRATEGIES: Readonly<Record<string, string>> = {
 /** Collects the groups, aliases and fallbacks of a LiteLLM configuration, and writes them as named routes. */
 export class LitellmRouting {
   private readonly groups = new Map<string, LitellmEntry[]>();
+  private readonly implied: LitellmEntry[] = [];
   private readonly fallbacks = new Map<string, string[]>();
   private readonly defaults: string[] = [];
 
@@ -42,7 +43,17 @@ export class LitellmRouting {
     else group.push(entry);
   }
 
+  /** Adds an entry that is used if the file has none with its name. */
+  addImplied(entry: LitellmEntry): void {
+    this.implied.push(entry);
+  }
+
   addRoutes(): void {
+    for (const { name, deployment } of this.implied) {
+      const provider = this.groups.has(name) ? null : this.draft.slugOf(deployment);
+      const { at, upstream: target } = deployment;
+      if (provider !== null) this.draft.addAlias({ at, name, target, provider });
+    }
     for (const [name, entries] of this.groups) this.addGroup(name, entries);
   }
 

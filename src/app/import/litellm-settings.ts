@@ -1,5 +1,5 @@
 import type { ConfigDraft } from "./config-draft.ts";
-import type { ConfigImportOutcome } from "./import-report.ts";
+import type { SettingResult } from "./import-report.ts";
 import { readCallbacks } from "./litellm-callbacks.ts";
 import type { References } from "./references.ts";
 import { MAX_REPEATS, writeMilliseconds, writeRepeats, writeWhole } from "./write-settings.ts";
@@ -8,13 +8,6 @@ import { MAX_REPEATS, writeMilliseconds, writeRepeats, writeWhole } from "./writ
 interface SettingContext {
   readonly draft: ConfigDraft;
   readonly references: References;
-}
-
-/** What became of a setting. */
-export interface SettingResult {
-  readonly outcome: Exclude<ConfigImportOutcome, "unpriced">;
-  readonly target?: string;
-  readonly text: string;
 }
 
 /** How a LiteLLM setting is converted. */
@@ -110,6 +103,21 @@ const bodySize: SettingRule = {
     }),
 };
 
+const part = (name: string): SettingRule => ({
+  ...missing("No model of Vertex AI was taken over."),
+  write(value, { draft, references }) {
+    const text = references.read(value);
+    const slugs = ["google-vertex", "google-vertex-anthropic"];
+    const placed = text === undefined ? [] : slugs.filter((slug) => draft.addPart(slug, name, text));
+    if (placed.length === 0) return part(name);
+    return {
+      outcome: "taken",
+      target: `providers.${placed[0]}.parts.${name}`,
+      text: "It applies to all models of the provider.",
+    };
+  },
+});
+
 const alerting: SettingRule = {
   ...missing("Events are sent to webhooks: add one with a secret to `webhooks` (docs/webhooks.md)."),
   write(value, { draft, references }) {
@@ -195,6 +203,8 @@ export const LITELLM_SETTINGS: Readonly<Record<string, Readonly<Record<string, S
     success_callback: callbacks,
     turn_off_message_logging: differs("Messages are only stored for keys with a prompt log."),
     upperbound_key_generate_params: keyDefaults,
+    vertex_location: part("location"),
+    vertex_project: part("project"),
   },
   general_settings: {
     alert_to_webhook_url: missing(
@@ -213,6 +223,7 @@ export const LITELLM_SETTINGS: Readonly<Record<string, Readonly<Record<string, S
     allowed_routes: missing("Inference keys call models, and management keys the management API."),
     always_include_stream_usage: differs("The last chunk of every stream has the usage."),
     background_health_checks: health,
+    budget_duration: budget,
     custom_auth: missing(
       "Clients send API keys of this gateway, or an account's own ones (docs/api/accounts.md).",
     ),

@@ -16,31 +16,43 @@ function countStars(name: string): number {
   return name.split("*").length - 1;
 }
 
-/**
- * Lists the entries that a wildcard stands for. For `openai/*`, LiteLLM also accepts its models without the provider, such as `gpt-4o`, and
- * for `*`, the models of all providers.
- */
-export function expandWildcard(entry: LitellmEntry): readonly LitellmEntry[] {
+/** Returns a remark about a wildcard whose provider gets less of the name than was probably meant; null if there is none. */
+export function findShortRest({ name, deployment: { upstream } }: LitellmEntry): string | null {
+  const start = name.slice(0, name.indexOf("*"));
+  if (upstream !== "*" || start === "" || start.endsWith("/")) return null;
+  return `As in LiteLLM, the provider gets only what the * stands for: x for ${start}x. If it is to get all of the name, write ${name} for the model.`;
+}
+
+/** Lists what a wildcard implies: for `openai/*`, LiteLLM also accepts names without the provider, such as `gpt-4o`. */
+export function listImplied(entry: LitellmEntry): readonly LitellmEntry[] {
   const { name, deployment } = entry;
-  if (deployment.upstream !== "*") return [entry];
-  const bare = BARE_MODELS.flatMap(([pattern, provider]) => {
-    const isMeant = name === `${provider}/*` && deployment.providerName === provider;
-    return isMeant ? withModel(entry, pattern, pattern) : [];
-  });
-  return [entry, ...bare];
+  if (deployment.upstream !== "*" || name !== `${deployment.providerName}/*`) return [];
+  return BARE_MODELS.filter(([, provider]) => provider === deployment.providerName).map(([pattern]) => ({
+    ...entry,
+    name: pattern,
+    deployment: { ...deployment, upstream: pattern },
+  }));
 }
 
-/** Lists the names of models for `*`, with the models of LiteLLM that they stand for. */
-export function listAnyModels(): readonly (readonly [name: string, model: string])[] {
-  const providers = Object.keys(LITELLM_PROVIDERS).filter(
-    (name) => findProvider(LITELLM_PROVIDERS, name)?.kind === "catalog",
-  );
-  return [
-    ...providers.map((provider) => [`${provider}/*`, `${provider}/*`] as const),
-    ...BARE_MODELS.map(([pattern, provider]) => [pattern, `${provider}/${pattern}`] as const),
+/** A name of LiteLLM's for models of a provider of the catalog. */
+interface AnyModels {
+  readonly name: string;
+  readonly target: string;
+  readonly provider: string;
+}
+
+/** Lists the names that `*` stands for. */
+export function listAnyModels(): readonly AnyModels[] {
+  const slugOf = (name: string) => {
+    const known = findProvider(LITELLM_PROVIDERS, name);
+    return known?.kind === "catalog" ? known.slug : null;
+  };
+  const all = [
+    ...Object.keys(LITELLM_PROVIDERS).map((name) => ({ name: `${name}/*`, target: "*", of: name })),
+    ...BARE_MODELS.map(([pattern, of]) => ({ name: pattern, target: pattern, of })),
   ];
-}
-
-function withModel(entry: LitellmEntry, name: string, upstream: string): LitellmEntry {
-  return { ...entry, name, deployment: { ...entry.deployment, upstream } };
+  return all.flatMap(({ name, target, of }) => {
+    const provider = slugOf(of);
+    return provider === null ? [] : { name, target, provider };
+  });
 }

@@ -121,7 +121,8 @@ export const BARE_MODELS: readonly (readonly [pattern: string, provider: string]
   ["embed-*", "cohere"],
   ["gemini-*", "vertex_ai"],
   ["mistral-*", "mistral"],
-  ["open-mi*tral-*", "mistral"],
+  ["open-mistral-*", "mistral"],
+  ["open-mixtral-*", "mistral"],
   ["codestral-*", "mistral"],
   ["deepseek-*", "deepseek"],
 ];

@@ -3,7 +3,7 @@ import { matchPattern } from "../../base/text/match-pattern.ts";
 import type { ConfiguredOutput } from "../config/config-schema.ts";
 import type { ImportedDeployment, ImportedLimits } from "./deployment.ts";
 import type { ImportReport, SourcePath } from "./import-report.ts";
-import { describeInfo, describeParameter, OUTPUTS } from "./litellm-fields.ts";
+import { describeInfo, describeParameter, OUTPUTS, USUAL_NAMES } from "./litellm-fields.ts";
 import { readLitellmPrices } from "./litellm-prices.ts";
 import { BARE_MODELS, findProvider, type KnownProvider, LITELLM_PROVIDERS } from "./provider-names.ts";
 import type { References } from "./references.ts";
@@ -89,12 +89,19 @@ export function readLitellmEntry(item: unknown, context: EntryContext): LitellmE
   };
   if (typeof name !== "string" || name === "") return reject("It has no model_name.");
   if (typeof model !== "string" || model === "") return reject(`${name} has no litellm_params.model.`);
-  const { mode = params["mode"] ?? "chat" } = info;
-  const output = Object.hasOwn(OUTPUTS, String(mode)) ? OUTPUTS[String(mode)] : undefined;
-  if (output === undefined)
+  if (model.startsWith("os.environ/"))
+    return reject(`The model of ${name} is a variable. Write the model itself, and import again.`);
+  const { mode = params["mode"] } = info;
+  const stated = Object.hasOwn(OUTPUTS, String(mode)) ? OUTPUTS[String(mode)] : undefined;
+  if (mode !== undefined && stated === undefined)
     return reject(`${name} has the mode ${String(mode)}, which no endpoint serves here.`);
   const found = splitModel(model, params);
   if (found === null) return reject(`The provider of ${name} is not known: add it under providers.`);
+  const output = stated ?? USUAL_NAMES.find(([pattern]) => pattern.test(found.upstream))?.[1] ?? "text";
+  if (stated === undefined && output !== "text")
+    context.report.differs(context.at, {
+      text: `Each model has one endpoint here. By its name, it is taken for one of the kind ${output}.`,
+    });
   const number = (value: unknown) => (Number(value) > 0 ? Number(value) : 0);
   const [rpm, tpm] = [number(params["rpm"] ?? fields["rpm"]), number(params["tpm"] ?? fields["tpm"])];
   const limits = readLimits({
@@ -123,7 +130,7 @@ function reportRates(
   { at, report, enforcesRates }: EntryContext,
 ): void {
   if (enforcesRates || (rpm === 0 && tpm === 0)) return;
-  report.differs(at, {
+  report.onceDiffers(at, {
     text: "rpm and tpm are only weights, as in LiteLLM without enforce_model_rate_limits. limits.models can limit the model.",
   });
 }

@@ -25,7 +25,7 @@ const MAX_DESCRIPTION_CHARS = 1_000;
 const target = PlainText.trim()
   .min(1)
   .max(BOUNDS.modelIdChars)
-  .regex(/^[!-~]+$/, "must consist of printable ASCII characters, as all ids of models")
+  .regex(/^[!-~]+(?: [!-~]+)*$/, "must consist of printable ASCII characters")
   .refine((name) => !name.startsWith("@"), "must not be a preset")
   .describe(
     "Id of a model or tier, or the name of another named route. If the route's name has a `*`, one `*` here is replaced by what it stands for.",
@@ -179,7 +179,8 @@ const presetNameSchema = z
   .max(MAX_SLUG_CHARS)
   .regex(/^@[a-z0-9][a-z0-9._-]*$/, "must be @ and a name of a-z, 0-9 and . _ - such as @review");
 
-const NAME = /^(?:[a-z0-9][a-z0-9._:/+-]*\*?|\*)[a-z0-9._:/+-]*$/;
+const NAME = /^(?:[a-z0-9][a-z0-9._:/+ ()[\]-]*\*?|\*)[a-z0-9._:/+ ()[\]-]*$/;
+const LOOSE_SPACE = / $| {2}/;
 
 /** The schema of the name of a named route. */
 export const routeNameSchema = z
@@ -187,8 +188,9 @@ export const routeNameSchema = z
   .max(BOUNDS.modelIdChars)
   .regex(
     NAME,
-    "must consist of a-z, 0-9 and . _ : / + - with at most one `*`, and begin with a letter, a digit or the `*`",
+    "must consist of a-z, 0-9, spaces and . _ : / + - ( ) [ ] with at most one `*`, and begin with a letter, a digit or the `*`",
   )
+  .refine((name) => !LOOSE_SPACE.test(name), "must not end with a space or have two in a row")
   .refine((name) => !name.startsWith(TIER_PREFIX), "must not begin with gateway-auto/: these are tiers")
   .refine((name) => splitSortSuffix(name) === null, "must not end in :nitro or :floor, which sort providers")
   .refine((name) => !isFreeId(name), "must not end in :free: these are free models");
