@@ -8,7 +8,7 @@ export interface YamlSource {
   readonly value: Record<string, unknown>;
   /** Returns the place of a path in the file, or of its longest prefix that exists. */
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
-  /** The repeated keys of mappings. There are none unless the dialect accepts them. */
+  /** The repeated keys of mappings. There are none unless the reading accepts them. */
   readonly repeated: readonly RepeatedKey[];
 }
 
@@ -19,7 +19,7 @@ export interface RepeatedKey {
 }
 
 /** How another program reads YAML. Keys may be repeated, and the last one is read. */
-export interface YamlDialect {
+export interface YamlReading {
   /** Returns the value of a scalar without quotes. */
   readPlain(text: string): unknown;
 }
@@ -42,11 +42,11 @@ export const YAML_BOUNDS = { bytes: 4_194_304, values: 50_000, levels: 64, alias
  * Parses the text of a configuration file. `file` names it in messages.
  * @throws ConfigError with all errors of the syntax, if it is not a mapping, or if it exceeds a bound.
  */
-export function parseYaml(text: string, file: string, dialect?: YamlDialect): YamlSource {
+export function parseYaml(text: string, file: string, reading?: YamlReading): YamlSource {
   if (text === "") return { file, value: {}, placeOf: () => ({ file, line: 1, column: 1 }), repeated: [] };
   rejectLarge(text, file);
   const lines = new (loadYaml().LineCounter)();
-  const document = compose({ text, file, dialect }, lines);
+  const document = compose({ text, file, reading }, lines);
   const placeAt = (offset: number): ConfigPlace => {
     const { line, col } = lines.linePos(offset);
     // Without any text there is no line that begins.
@@ -55,18 +55,18 @@ export function parseYaml(text: string, file: string, dialect?: YamlDialect): Ya
   const repeated = findRepeatedKeys(document, placeAt);
   const problems = [
     ...document.errors.map(({ pos, message }) => at(placeAt(pos[0]), message)),
-    ...(dialect === undefined ? repeated.map(({ place }) => at(place, "Map keys must be unique")) : []),
+    ...(reading === undefined ? repeated.map(({ place }) => at(place, "Map keys must be unique")) : []),
     ...findFaults(document, placeAt),
     ...findControls(document, placeAt),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
-  if (dialect !== undefined) readPlainScalars(document, dialect);
+  if (reading !== undefined) readPlainScalars(document, reading);
   const placeOf = (path: ConfigPath) => placeAt(findOffset(document, path));
   return { file, value: readMapping(document, file), placeOf, repeated };
 }
 
-/** Replaces the texts of scalars without quotes and tags by the values that the dialect gives them. */
-function readPlainScalars(document: Document, { readPlain }: YamlDialect): void {
+/** Replaces the texts of scalars without quotes and tags by the values that the reading gives them. */
+function readPlainScalars(document: Document, { readPlain }: YamlReading): void {
   loadYaml().visit(document, {
     Scalar(key, node) {
       if (key !== "key" && node.type === "PLAIN" && node.tag === undefined && typeof node.value === "string")
@@ -107,11 +107,11 @@ function rejectExcess(
 interface Composed {
   readonly text: string;
   readonly file: string;
-  readonly dialect: YamlDialect | undefined;
+  readonly reading: YamlReading | undefined;
 }
 
 /** Parses a text as the library's `parseDocument` does, and rejects one that is nested too deep while it is read. */
-function compose({ text, file, dialect }: Composed, lines: LineCounter): Document {
+function compose({ text, file, reading }: Composed, lines: LineCounter): Document {
   const { Composer, Lexer, Parser } = loadYaml();
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
@@ -124,8 +124,8 @@ function compose({ text, file, dialect }: Composed, lines: LineCounter): Documen
   }
   for (const token of parser.end()) tokens.push(token);
   // The library compares each key of a mapping with all others.
-  const reading = dialect === undefined ? {} : ({ schema: "failsafe", merge: true } as const);
-  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, ...reading });
+  const options = reading === undefined ? {} : ({ schema: "failsafe", merge: true } as const);
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, ...options });
   const [first, second] = [...composer.compose(tokens, true, text.length)];
   const document = first as unknown as Document;
   if (second !== undefined)

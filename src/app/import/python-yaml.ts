@@ -1,10 +1,10 @@
-import type { YamlDialect } from "../config/yaml-source.ts";
+import type { YamlReading } from "../config/yaml-source.ts";
 
 /**
  * YAML as PyYAML reads it: version 1.1, in which `80_000` is a number, `010` is octal, `1:30` counts in sixties, and `yes` and `off` are
  * booleans, while `1e-6` and `1E5` are texts, because numbers need a point before an exponent with a sign.
  */
-export const PYTHON_YAML: YamlDialect = { readPlain };
+export const PYTHON_YAML: YamlReading = { readPlain };
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map(
   Object.entries({ yes: true, no: false, true: true, false: false, on: true, off: false }).flatMap(

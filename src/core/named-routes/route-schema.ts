@@ -190,7 +190,7 @@ export const routeNameSchema = z
     NAME,
     "must consist of a-z, 0-9, spaces and . _ : / + - ( ) [ ] with at most one `*`, and begin with a letter, a digit or the `*`",
   )
-  .refine((name) => !LOOSE_SPACE.test(name), "must not end with a space or have two in a row")
+  .refine((name) => !LOOSE_SPACE.test(name), "must not end with a space or have two consecutive ones")
   .refine((name) => !name.startsWith(TIER_PREFIX), "must not begin with gateway-auto/: these are tiers")
   .refine((name) => splitSortSuffix(name) === null, "must not end in :nitro or :floor, which sort providers")
   .refine((name) => !isFreeId(name), "must not end in :free: these are free models");
