@@ -33,12 +33,15 @@ export interface Agent {
 /** The path of the gateway's API. */
 const API = "/api/gateway";
 
-/** Returns a file with what `gateway connect` writes into it; null for a vendor, to which it connects nobody. */
+/** Returns a file with what `gateway connect` writes into it; null for a vendor, to which it does not connect. */
 function connectFile(client: "claude" | "codex" | "opencode", { base, model }: AgentTarget, text: string) {
   const { editor, edits, files } = CLIENTS[client] as (typeof CLIENTS)[string];
   if (!base.endsWith(API)) return null;
-  const wish = { url: base.slice(0, -API.length), models: [model], key: null };
-  const written = edits(wish).reduce((edited, { path, value }) => editor.set(edited, path, value), text);
+  const parameters = { url: base.slice(0, -API.length), models: [model] as [string], key: null };
+  const written = edits(parameters).reduce(
+    (edited, { path, value }) => editor.set(edited, path, value),
+    text,
+  );
   return { [files[0] as string]: written };
 }
 

@@ -6,11 +6,11 @@ import { TOML_EDITOR } from "./toml-editor.ts";
 export const KEY_VARIABLE = "GATEWAY_API_KEY";
 
 /** What a client is told. */
-export interface ConnectionWish {
+export interface ConnectParameters {
   /** The gateway's address, without the path of the API. */
   readonly url: string;
-  /** Ids of models or names of routes, the preferred one first. */
-  readonly models: readonly string[];
+  /** Ids of models or names of routes, the preferred one first. The clients' own names are not known to the gateway. */
+  readonly models: readonly [string, ...string[]];
   /** The key, if it is to be in the file; null: the client reads `KEY_VARIABLE`. */
   readonly key: string | null;
 }
@@ -27,9 +27,7 @@ export interface ClientFile {
   /** Below the home folder. The first that exists is used, or else the first. */
   readonly files: readonly string[];
   readonly editor: TextEditor;
-  /** Whether the client must be told its models. */
-  readonly needsModels: boolean;
-  edits(wish: ConnectionWish): readonly MemberEdit[];
+  edits(parameters: ConnectParameters): readonly MemberEdit[];
 }
 
 /** The path of the API below the gateway's address. Clients append the rest. */
@@ -44,20 +42,15 @@ const CLAUDE: ClientFile = {
   name: "Claude Code",
   files: [".claude/settings.json"],
   editor: JSON_EDITOR,
-  needsModels: false,
   edits({ url, models, key }) {
     const [main, small = main] = models;
     const variables = {
       ANTHROPIC_BASE_URL: url + API,
       ...(key === null ? {} : { ANTHROPIC_AUTH_TOKEN: key }),
-      ...(main === undefined
-        ? {}
-        : {
-            ANTHROPIC_MODEL: main,
-            ANTHROPIC_DEFAULT_OPUS_MODEL: main,
-            ANTHROPIC_DEFAULT_SONNET_MODEL: main,
-            ANTHROPIC_DEFAULT_HAIKU_MODEL: small,
-          }),
+      ANTHROPIC_MODEL: main,
+      ANTHROPIC_DEFAULT_OPUS_MODEL: main,
+      ANTHROPIC_DEFAULT_SONNET_MODEL: main,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: small,
     };
     const helper = { path: ["apiKeyHelper"], value: `printenv ${KEY_VARIABLE}` };
     return [
@@ -75,9 +68,8 @@ const CODEX: ClientFile = {
   name: "Codex",
   files: [".codex/config.toml"],
   editor: TOML_EDITOR,
-  needsModels: false,
   edits: ({ url, models: [model], key }) => [
-    ...(model === undefined ? [] : [{ path: ["model"], value: model }]),
+    { path: ["model"], value: model },
     { path: ["model_provider"], value: PROVIDER },
     {
       path: ["model_providers", PROVIDER],
@@ -99,7 +91,6 @@ const OPENCODE: ClientFile = {
   name: "OpenCode",
   files: [".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"],
   editor: JSON_EDITOR,
-  needsModels: true,
   edits: ({ url, models, key }) => [
     {
       path: ["provider", PROVIDER],

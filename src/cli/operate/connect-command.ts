@@ -13,7 +13,7 @@ import { readSecret } from "../render/read-secret.ts";
 
 interface ConnectOptions {
   readonly url?: string;
-  readonly model?: readonly string[];
+  readonly model?: readonly [string, ...string[]];
   readonly keyInFile?: true;
   readonly undo?: true;
   readonly dryRun?: true;
@@ -60,15 +60,17 @@ async function connect(client: ClientFile, options: ConnectOptions): Promise<voi
 }
 
 function planChange(
-  { edits, editor, name, needsModels }: ClientFile,
+  { edits, editor, name }: ClientFile,
   file: string,
   { options, key }: { readonly options: ConnectOptions; readonly key: string | null },
 ): FileChange {
-  const { url, model: models = [] } = options;
-  if (needsModels && models.length === 0)
-    throw new Error(`${name} lists the models of a provider: name those that it is to use with --model.`);
-  const wish = { url: baseOf(url ?? localUrl(loadConfig(process.env))), models, key };
-  return planConnect(file, editor, { edits: edits(wish), hasSecret: key !== null });
+  const { url, model: models } = options;
+  if (models === undefined)
+    throw new Error(
+      `Name the models that ${name} is to use with --model. gateway models list shows their ids.`,
+    );
+  const parameters = { url: baseOf(url ?? localUrl(loadConfig(process.env))), models, key };
+  return planConnect(file, editor, { edits: edits(parameters), hasSecret: key !== null });
 }
 
 function describe({ before, after, kept }: FileChange, key: string | null): string[] {
@@ -104,8 +106,8 @@ function readClient(name: string): ClientFile {
   return client;
 }
 
-function readModels(text: string): readonly string[] {
-  const models = text.split(",").map((model) => model.trim());
+function readModels(text: string): readonly [string, ...string[]] {
+  const models = text.split(",").map((model) => model.trim()) as [string, ...string[]];
   if (models.some((model) => model === "")) throw new InvalidArgumentError("It must be a list of models.");
   return models;
 }

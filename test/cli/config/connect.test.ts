@@ -83,7 +83,7 @@ describe("gateway connect", () => {
         if (!/gpt-6"|"provider"/.test(line)) expect(read()).toContain(line.replace(/[,\s]*$/, ""));
       const { editor, edits } = CLIENTS[client] as (typeof CLIENTS)[string];
       expect(editor.parse(read())).toMatchObject(client === "codex" ? {} : before);
-      expect(edits({ url: "u", models: MODELS.split(","), key: null }).length).toBeGreaterThan(1);
+      expect(edits({ url: "u", models: ["a/b"], key: null }).length).toBeGreaterThan(1);
       expect(read()).toContain(BASE);
       expect(read()).toContain("GATEWAY_API_KEY");
       expect(statSync(record).mode & 0o777).toBe(0o600);
@@ -171,8 +171,8 @@ describe("gateway connect", () => {
     expect(dry.stdout).toContain("+ [model_providers.gateway]");
   });
 
-  test("opencode without --model names what is missing", async () => {
-    const { exitCode, stderr } = await createHome("opencode").run(["--url", URL_OF_GATEWAY, "--yes"]);
+  test.each(NAMES)("%s without --model names what is missing", async (client) => {
+    const { exitCode, stderr } = await createHome(client).run(["--url", URL_OF_GATEWAY, "--yes"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--model")]);
   });
 
@@ -190,8 +190,8 @@ describe("a key in the file of a client", () => {
   test.each(NAMES)("of %s is only for its owner, and is taken back", (client) => {
     const { file, read } = createHome(client);
     const { editor, edits } = CLIENTS[client] as (typeof CLIENTS)[string];
-    const wish = { url: "https://g.example", models: ["a/b"], key: "gw_secret" };
-    planConnect(file, editor, { edits: edits(wish), hasSecret: true }).apply();
+    const parameters = { url: "https://g.example", models: ["a/b"] as [string], key: "gw_secret" };
+    planConnect(file, editor, { edits: edits(parameters), hasSecret: true }).apply();
     expect(read()).toContain("gw_secret");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     planUndo(file, editor).apply();
