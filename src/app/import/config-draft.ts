@@ -1,5 +1,6 @@
 import { isFreeId } from "../../core/catalog/records/is-free-id.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord } from "../../core/catalog/records/records.ts";
+import { TIER_PREFIX } from "../../core/catalog/tiers/tier-name.ts";
 import { isPattern } from "../../core/named-routes/named-routes.ts";
 import { routeNameSchema } from "../../core/named-routes/route-schema.ts";
 import { spellPrices } from "../config/override-schema.ts";
@@ -148,7 +149,11 @@ export class ConfigDraft {
         "allowed_providers",
         providers.map(([slug]) => slug),
       );
-    else if (this.names.size > 0) this.set("policy", "allowed_models", [...this.names]);
+    else if (this.names.size > 0) {
+      this.set("policy", "allowed_models", [...this.names]);
+      // Tiers would choose among models whose ids are also names here.
+      this.set("policy", "denied_models", [`${TIER_PREFIX}*`]);
+    }
     const { policy, limits, timers, webhooks, ...rest } = this.settings;
     return this.references.write({
       ...rest,

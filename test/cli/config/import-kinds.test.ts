@@ -117,7 +117,10 @@ describe("names of a LiteLLM file", () => {
     const { config } = convert(
       `${model("Fast Model (new)", "model: openai/gpt-4o-mini, api_key: k")}router_settings: {model_group_alias: {gpt-3.5-turbo: "Fast Model (new)"}}\n`,
     );
-    expect(config["policy"]).toEqual({ allowed_models: ["fast model (new)", "gpt-3.5-turbo"] });
+    expect(config["policy"]).toEqual({
+      allowed_models: ["fast model (new)", "gpt-3.5-turbo"],
+      denied_models: ["gateway-auto/*"],
+    });
     expect(config["named_routes"]["gpt-3.5-turbo"]).toEqual({ kind: "alias", target: "fast model (new)" });
   });
 
@@ -301,6 +304,7 @@ model_list:
   - {model_name: "claude-*", litellm_params: {model: openai/own-model, api_base: "${vendor.baseUrl}", api_key: k}}
   - {model_name: broken, litellm_params: {model: openai/broken, api_base: "${vendor.baseUrl}", api_key: k, input_cost_per_token: 0, output_cost_per_token: 0}}
   - {model_name: mini, litellm_params: {model: openai/gpt-4o-mini, api_key: k}}
+  - {model_name: openai/gpt-5, litellm_params: {model: openai/gpt-5-mini, api_key: k}}
   - {model_name: "groq/*", litellm_params: {model: "groq/*", api_key: k}}
 router_settings: {fallbacks: [{broken: [own]}]}
 `);
@@ -339,13 +343,24 @@ router_settings: {fallbacks: [{broken: [own]}]}
   });
 
   test("answers and lists nothing else", async () => {
-    for (const name of ["openai/gpt-4o-mini", "openai/gpt-4o", "own/own-model", "claude"])
-      expect([name, (await ask(name)).status]).toEqual([name, name.startsWith("openai/") ? 403 : 400]);
+    for (const name of [
+      "openai/gpt-4o-mini",
+      "openai/gpt-4o",
+      "own/own-model",
+      "claude",
+      "gateway-auto/balanced",
+    ])
+      expect([name, (await ask(name)).status]).toEqual([name, /^(own|claude)/.test(name) ? 400 : 403]);
     const response = await fetch(`${gateway.base}/models`, {
       headers: { authorization: `Bearer ${gateway.key}` },
     });
     const ids = ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
-    expect(ids.filter((id) => !id.startsWith("groq/")).sort()).toEqual(["broken", "mini", "own"]);
+    expect(ids.filter((id) => !id.startsWith("groq/")).sort()).toEqual([
+      "broken",
+      "mini",
+      "openai/gpt-5",
+      "own",
+    ]);
   });
 
   test("leads names of a provider's wildcard to its models", async () => {

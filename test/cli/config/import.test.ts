@@ -443,7 +443,7 @@ describe("gateway import portkey", () => {
       smart: { kind: "alias", target: "openai/gpt-4o", provider: "openai" },
       rest: { kind: "alias", target: "openai/gpt-4o-mini", provider: "openai" },
     });
-    expect(config.policy).toEqual({ allowed_models: ["smart", "rest"] });
+    expect(config.policy.allowed_models).toEqual(["smart", "rest"]);
     expect(entries).toContainEqual(
       expect.objectContaining({ outcome: "missing", source: "strategy.conditions.1" }),
     );

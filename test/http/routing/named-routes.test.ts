@@ -218,6 +218,10 @@ describe("an alias", () => {
       is_used: true,
     });
     expect((await ask("acme/one")).answered).toBe("acme/two");
+    const response = await fetch(`${gateway.base}/models`);
+    const { data } = (await response.json()) as { data: { id: string; alias_of?: string }[] };
+    const listed = data.filter(({ id }) => id === "acme/one");
+    expect(listed.map(({ alias_of }) => alias_of)).toEqual(["acme/two"]);
   });
 
   test("is used for fallback models, in Responses, Messages, fill in the middle and embeddings", async () => {
