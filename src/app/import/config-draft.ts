@@ -378,7 +378,8 @@ function pinOf({ provider }: { readonly provider?: unknown }): { readonly provid
 }
 
 function describeTarget({ model, provider }: Target): string {
-  return provider === undefined ? model : `${model} at ${provider}`;
+  if (provider === undefined) return model;
+  return model === "*" ? `the models of ${provider}` : `${model} at ${provider}`;
 }
 
 function spellImported({ prices, priceTiers }: NonNullable<ImportedDeployment["prices"]>): Section {
