@@ -227,6 +227,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.name": "vLLM",
   "providers.*.models.id": "qwen/qwen3-32b",
   "providers.*.models.name": "Qwen/Qwen3-32B",
+  "providers.*.models.copy_of": "qwen/qwen3-32b",
   "providers.*.models.input": ["text", "image"],
   "providers.*.models.context_length": 32_768,
   "providers.*.models.released": "2026-05-31",

@@ -61,8 +61,13 @@ export async function openServing(
 
 /** Returns the problems of a configuration that show only after the served models are built. */
 export function findServingProblems(config: Config, serving: BuiltServing): readonly ConfigProblem[] {
-  const { providerProblems, overrideProblems } = serving;
-  return [...providerProblems, ...overrideProblems, ...findUnknownConfigNames(config, serving)];
+  const { providerProblems, copyProblems, overrideProblems } = serving;
+  return [
+    ...providerProblems,
+    ...copyProblems,
+    ...overrideProblems,
+    ...findUnknownConfigNames(config, serving),
+  ];
 }
 
 interface ServingDeps {
