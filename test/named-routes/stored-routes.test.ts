@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatStoredTier, parseStoredTier } from "../../src/core/catalog/tiers/tier-store.ts";
+import { parseFormerTier } from "../../src/core/catalog/tiers/former-tiers.ts";
 import { parseNamedRoute } from "../../src/core/named-routes/named-route-store.ts";
 
 const parseRoute = (definition: unknown) =>
@@ -15,7 +15,7 @@ const pick = { models: ["acme/one"] };
 const parseTier = (more: object) => {
   const rule = { by: "balance", paid: pick, else: pick } as const;
   const tier = { id: "gateway-auto/ours", name: "Ours", description: "", rule, ...more };
-  return parseStoredTier(formatStoredTier({ tier, updatedAt: 1 }))?.tier ?? null;
+  return parseFormerTier(JSON.stringify({ tier, updatedAt: 1 }))?.tier ?? null;
 };
 
 describe("a stored named route", () => {

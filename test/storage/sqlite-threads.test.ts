@@ -20,6 +20,7 @@ import { createTestClock } from "../support/test-clock.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
+import { testConfigStore } from "./contracts/config-store.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
@@ -33,7 +34,6 @@ import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
-import { testTierStore } from "./contracts/tier-store.ts";
 
 let dataDir: string;
 let opened: ThreadedStores[];
@@ -62,9 +62,9 @@ describe("SQLite behind threads", () => {
   testProviderKeyStore(() => open().providerKeys);
   testPromptLogStore(() => open().promptLog);
   testSettingsStore(() => open().settings);
+  testConfigStore(() => open().config);
   testDrainStore(() => open().drains);
   testNamedRouteStore(() => open().namedRoutes);
-  testTierStore(() => open());
   testUsageStore(() => open().usage);
   testLedgerStore(() => open());
   testConcurrentWriters(() => open());

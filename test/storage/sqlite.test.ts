@@ -8,6 +8,7 @@ import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts"
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
+import { testConfigStore } from "./contracts/config-store.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
@@ -24,7 +25,6 @@ import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testRetention } from "./contracts/retention.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
-import { testTierStore } from "./contracts/tier-store.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
 describe("SQLite", () => {
@@ -34,12 +34,9 @@ describe("SQLite", () => {
   testProviderKeyStore(() => createSqliteStores(connect()).providerKeys);
   testPromptLogStore(() => createSqliteStores(connect()).promptLog);
   testSettingsStore(() => createSqliteStores(connect()).settings);
+  testConfigStore(() => createSqliteStores(connect()).config);
   testDrainStore(() => createSqliteStores(connect()).drains);
   testNamedRouteStore(() => createSqliteStores(connect()).namedRoutes);
-  testTierStore(() => {
-    const database = connect();
-    return { tiers: createSqliteStores(database).tiers, settings: createSqliteStores(database).settings };
-  });
   testUsageStore(() => new SqliteUsageStore(connect()));
   testGenerationList(() => new SqliteUsageStore(connect(), RECORD_BOUNDS));
   const connectStores = () => {

@@ -33,15 +33,13 @@ interface TierSources {
   readonly catalog: Catalog;
   /** If the sandbox is on, its models are the last choice of each tier, so that all of them answer. */
   readonly hasSandbox: boolean;
-  /** The tiers in the stores. */
-  readonly stored: readonly TierRecord[];
 }
 
-/** Loads the shipped tiers, the stored ones and the configured ones. If several have the same id, the last one is in force. */
-export function loadTiers({ config, catalog, hasSandbox, stored }: TierSources): LoadedTiers {
+/** Loads the shipped tiers and the configured ones. If several have the same id, the last one is in force. */
+export function loadTiers({ config, catalog, hasSandbox }: TierSources): LoadedTiers {
   const shipped = readTiers(SHIPPED_CATALOG_DIRECTORY);
   const configured: readonly TierRecord[] = config.tiers ?? [];
-  const tiers = [...shipped.tiers, ...stored, ...configured];
+  const tiers = [...shipped.tiers, ...configured];
   return {
     tiers: createTiers({ ...shipped, tiers: hasSandbox ? tiers.map(appendSandbox) : tiers }),
     notices: configured.flatMap((tier) => {

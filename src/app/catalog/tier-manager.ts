@@ -1,10 +1,9 @@
 import { fail } from "../../base/failures/errors.ts";
-import type { Clock } from "../../base/time/clock.ts";
 import { compareText } from "../../core/catalog/records/format-catalog.ts";
 import type { ListedTier, TierManager, TierSource } from "../../core/catalog/tiers/tier-manager.ts";
 import type { TierRecord } from "../../core/catalog/tiers/tier-records.ts";
-import { MAX_TIERS } from "../../core/catalog/tiers/tier-schema.ts";
-import type { StoredTier, TierStore } from "../../core/catalog/tiers/tier-store.ts";
+import type { ConfigManager } from "../../core/stored-config/config-manager.ts";
+import type { ConfigValue } from "../../core/stored-config/config-store.ts";
 import { originsOf } from "../config/config-origins.ts";
 import type { Config } from "../config/config-schema.ts";
 import { readTiers } from "./load-tiers.ts";
@@ -14,55 +13,59 @@ import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 interface TierManagerOptions {
   /** Returns the configuration in force. */
   readonly config: () => Config;
-  readonly store: TierStore;
-  readonly clock: Clock;
-  /** Called after a stored tier has changed. */
-  readonly onChanged?: () => Promise<void>;
+  readonly stored: Pick<ConfigManager, "write" | "findChanges">;
 }
 
-/** The longest stored tier, as JSON. Characters. */
-const MAX_CHARS = 65_536;
-
 /** Creates a manager of tiers. Several processes may have one. */
-export function createTierManager({
-  config,
-  store,
-  clock,
-  onChanged = async () => {},
-}: TierManagerOptions): TierManager {
-  const findStored = async (id: string) => (await store.listTiers()).find(({ tier }) => tier.id === id);
+export function createTierManager({ config, stored }: TierManagerOptions): TierManager {
+  const findStored = (id: string) =>
+    listConfigured(config()).find(({ tier, source }) => tier.id === id && source === "database")?.tier;
   return {
-    list: async () => listAll(config(), await store.listTiers()),
-    async put(tier) {
-      rejectConfigured(config(), tier.id);
-      const stored = await store.listTiers();
-      const before = stored.find(({ tier: { id } }) => id === tier.id);
-      checkBounds(tier, before === undefined ? stored.length + 1 : stored.length);
-      await store.putTier({ tier, updatedAt: clock.now() });
-      await onChanged();
-      return before?.tier ?? null;
+    async list() {
+      const listed = listAll(config());
+      const ids = listed.filter(({ source }) => source === "database").map(({ tier }) => tier.id);
+      const changes = await stored.findChanges(ids.map(pathOf));
+      return listed.map((one) => {
+        const at = ids.indexOf(one.tier.id);
+        return at < 0 ? one : { ...one, updatedAt: changes[at]?.changedAt ?? null };
+      });
     },
-    async remove(id) {
-      const found = await findStored(id);
+    async put(tier, by) {
+      rejectConfigured(config(), tier.id);
+      if (JSON.stringify(tier).length > MAX_CHARS)
+        fail("invalid_request", `The tier must have at most ${MAX_CHARS} characters as JSON.`);
+      const before = findStored(tier.id) ?? null;
+      const value = tier as unknown as ConfigValue;
+      await stored.write({ ...WRITE, change: [{ path: pathOf(tier.id), value }], by });
+      return before;
+    },
+    async remove(id, by) {
+      const found = findStored(id);
       if (found === undefined) return rejectUnstored(config(), id);
-      await store.deleteTier(id);
-      await onChanged();
-      return found.tier;
+      await stored.write({ ...WRITE, change: [{ path: pathOf(id) }], by });
+      return found;
     },
   };
+}
+
+/** The longest tier, as JSON. Characters. */
+const MAX_CHARS = 65_536;
+
+const WRITE = { from: null, secrets: [], dryRun: false } as const;
+
+/** Returns the setting of a tier. */
+function pathOf(id: string): readonly string[] {
+  return ["tiers", id];
 }
 
 /** A tier and its source, before it is known which sources are in force. */
 type Defined = Omit<ListedTier, "replaces">;
 
-const NOWHERE = { file: null, line: null, updatedAt: null } as const;
-
-function listAll(config: Config, stored: readonly StoredTier[]): readonly ListedTier[] {
+function listAll(config: Config): readonly ListedTier[] {
   const defined: readonly Defined[] = [
     ...readTiers(SHIPPED_CATALOG_DIRECTORY).tiers.map(
-      (tier): Defined => ({ tier, source: "catalog", ...NOWHERE }),
+      (tier): Defined => ({ tier, source: "catalog", file: null, line: null, updatedAt: null }),
     ),
-    ...stored.map(({ tier, updatedAt }): Defined => ({ tier, source: "database", ...NOWHERE, updatedAt })),
     ...listConfigured(config),
   ];
   const byId = new Map<string, ListedTier>();
@@ -74,20 +77,19 @@ function listAll(config: Config, stored: readonly StoredTier[]): readonly Listed
   return [...byId.values()].sort((a, b) => compareText(a.tier.id, b.tier.id));
 }
 
+/** Lists the tiers of the file and those that are stored. */
 function listConfigured(config: Config): readonly Defined[] {
   const origins = originsOf(config);
-  return (config.tiers ?? []).map((tier: TierRecord, index) => ({
-    tier,
-    source: "file",
-    file: origins?.file ?? null,
-    line: origins?.placeOf(["tiers", index]).line ?? null,
-    updatedAt: null,
-  }));
+  return (config.tiers ?? []).map((tier: TierRecord, index) => {
+    const place = origins?.placeOf(["tiers", index]) ?? null;
+    const source = origins !== null && place === null ? "database" : "file";
+    return { tier, source, file: place?.file ?? null, line: place?.line ?? null, updatedAt: null };
+  });
 }
 
 /** @throws GatewayError `conflict` for a tier that the configuration file defines. */
 function rejectConfigured(config: Config, id: string): void {
-  const found = listConfigured(config).find(({ tier }) => tier.id === id);
+  const found = listConfigured(config).find(({ tier, source }) => tier.id === id && source === "file");
   if (found === undefined) return;
   const place = found.file === null ? "the configuration" : `${found.file}:${found.line}`;
   fail("conflict", `${id} is defined in ${place}, which takes precedence. Change it there.`);
@@ -102,12 +104,4 @@ function rejectUnstored(config: Config, id: string): never {
       `${id} is a tier of the catalog, which cannot be deleted. Store one to replace it.`,
     );
   return fail("not_found", `There is no tier ${JSON.stringify(id.slice(0, 100))}.`);
-}
-
-/** @throws GatewayError `invalid_request`. */
-function checkBounds(tier: TierRecord, count: number): void {
-  if (JSON.stringify(tier).length > MAX_CHARS)
-    fail("invalid_request", `The tier must have at most ${MAX_CHARS} characters as JSON.`);
-  if (count > MAX_TIERS)
-    fail("invalid_request", `There are already ${MAX_TIERS} stored tiers. Delete one first.`);
 }

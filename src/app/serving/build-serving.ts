@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { addProfiles } from "../../core/catalog/profile/endpoint-profile.ts";
 import { listProviderFormats } from "../../core/catalog/profile/list-formats.ts";
 import { endMissing } from "../../core/catalog/records/expiry.ts";
@@ -9,13 +10,11 @@ import type {
 } from "../../core/catalog/records/records.ts";
 import { applyOverrides } from "../../core/catalog/served/apply-overrides.ts";
 import { createCatalog } from "../../core/catalog/served/catalog.ts";
-import type { TierRecord } from "../../core/catalog/tiers/tier-records.ts";
 import { createServedModels } from "../../core/deployments/served-models.ts";
 import type { ServedProvider } from "../../core/deployments/served-provider.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import type { UpstreamAddress, UpstreamCall } from "../../core/deployments/upstream-address.ts";
 import type { Serving } from "../../core/generation/call/call.ts";
-import type { NamedRoute } from "../../core/named-routes/route-records.ts";
 import { loadTiers } from "../catalog/load-tiers.ts";
 import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "../catalog/sandbox-catalog.ts";
 import { type ConfigProblem, collectProblems } from "../config/config-error.ts";
@@ -26,14 +25,6 @@ import { listConfiguredFormats, listConfiguredHosts, listConfiguredModels } from
 import { loadNamedRoutes } from "./load-named-routes.ts";
 import { type ServingSources, serveProvider } from "./serve-provider.ts";
 
-/** The stored additions to the catalog: tiers, and the operator's named routes. */
-export interface StoredNames {
-  readonly tiers: readonly TierRecord[];
-  readonly namedRoutes: readonly NamedRoute[];
-}
-
-const NOTHING_STORED: StoredNames = { tiers: [], namedRoutes: [] };
-
 /** The served models, and messages to the operator about them. */
 export interface BuiltServing extends Serving {
   readonly notices: readonly string[];
@@ -43,12 +34,8 @@ export interface BuiltServing extends Serving {
   readonly overrideProblems: readonly ConfigProblem[];
 }
 
-/** Joins the catalog with keys and base URLs of environment and configuration, with the stored tiers and named routes. */
-export function buildServing(
-  data: CatalogWithFamilies,
-  sources: ServingSources,
-  stored: StoredNames = NOTHING_STORED,
-): BuiltServing {
+/** Joins the catalog with keys and base URLs of environment and configuration, and with its tiers and named routes. */
+export function buildServing(data: CatalogWithFamilies, sources: ServingSources): BuiltServing {
   const { config, clock } = sources;
   const notices: string[] = [];
   const rows = new Map(data.providers.map((record) => [record.slug, record]));
@@ -75,32 +62,35 @@ export function buildServing(
     data.families,
   );
   const catalog = createCatalog({ source: data.source, providers, models });
-  const { tiers, notices: tierNotices } = loadTiers({
-    config,
-    catalog,
-    hasSandbox,
-    stored: stored.tiers,
-  });
+  const { tiers, notices: tierNotices } = loadTiers({ config, catalog, hasSandbox });
   return {
     catalog,
     servedModels: createServedModels(models, served, clock.now()),
     tiers,
-    namedRoutes: loadNamedRoutes(config, stored.namedRoutes),
+    namedRoutes: loadNamedRoutes(config),
     notices: [...notices, ...tierNotices],
     providerProblems,
     overrideProblems: problems.map(({ path, message }) => problemAt(config, spellPath(path), message)),
   };
 }
 
-/** Returns the same served models with other stored tiers and named routes. */
-export function replaceNames(serving: BuiltServing, config: Config, stored: StoredNames): BuiltServing {
+/** Returns the same served models with the tiers and named routes of another configuration, of which nothing else decides the models. */
+export function replaceNames(serving: BuiltServing, config: Config): BuiltServing {
   const { catalog, servedModels } = serving;
   const hasSandbox = servedModels.provider(SANDBOX_PROVIDER.slug) !== undefined;
   return {
     ...serving,
-    tiers: loadTiers({ config, catalog, hasSandbox, stored: stored.tiers }).tiers,
-    namedRoutes: loadNamedRoutes(config, stored.namedRoutes),
+    tiers: loadTiers({ config, catalog, hasSandbox }).tiers,
+    namedRoutes: loadNamedRoutes(config),
   };
+}
+
+/** Returns whether two configurations have the same models and providers, so that `replaceNames` suffices. */
+export function hasSameModels(one: Config, other: Config): boolean {
+  const partOf = ({ providers, sandbox, catalog: { overrides, grace_days } }: Config) => [
+    ...[providers, sandbox, overrides, grace_days],
+  ];
+  return isDeepStrictEqual(partOf(one), partOf(other));
 }
 
 /** Returns the row with the operator's facts about the provider: its contract, and the parameters that it takes. */
@@ -152,7 +142,7 @@ function serveSandbox(transport: Transport): ServedProvider {
     record: SANDBOX_PROVIDER,
     families: [],
     formats: [SANDBOX_PROVIDER.format],
-    keys: [{ label: "sandbox#0", secret: null, byokId: null, address, headers: {} }],
+    keys: [{ label: "sandbox#0", secret: null, weight: 1, byokId: null, address, headers: {} }],
     transport,
     readByokKey: null,
   };

@@ -1,24 +1,26 @@
 import { createNamedRoutes, type NamedRoutes } from "../../core/named-routes/named-routes.ts";
-import { type ConfiguredRoute, fromFile } from "../../core/named-routes/route-manager.ts";
-import type { NamedRoute } from "../../core/named-routes/route-records.ts";
+import { type ConfiguredRoute, ofConfig } from "../../core/named-routes/route-manager.ts";
 import { originsOf } from "../config/config-origins.ts";
 import type { Config } from "../config/config-schema.ts";
 
-/** Loads the named routes of the operator: the stored ones, and those of the configuration, which take precedence. */
-export function loadNamedRoutes(config: Config, stored: readonly NamedRoute[]): NamedRoutes {
-  const configured = Object.entries(config.named_routes ?? {}).map(([name, definition]) =>
-    fromFile(name, definition),
+/** Loads the named routes of the operator. */
+export function loadNamedRoutes(config: Config): NamedRoutes {
+  const revision = originsOf(config)?.stored?.revision ?? null;
+  return createNamedRoutes(
+    listConfiguredRoutes(config).map(({ name, definition, isStored }) => ({
+      ...ofConfig(name, definition),
+      // Records of requests name the revision, in which the definition can be looked up.
+      version: isStored ? revision : null,
+    })),
   );
-  return createNamedRoutes([...stored, ...configured]);
 }
 
-/** Lists the named routes of the configuration with their lines. */
+/** Lists the named routes of the operator, and where each is defined. */
 export function listConfiguredRoutes(config: Config): readonly ConfiguredRoute[] {
   const origins = originsOf(config);
-  return Object.entries(config.named_routes ?? {}).map(([name, definition]) => ({
-    name,
-    definition,
-    file: origins?.file ?? null,
-    line: origins?.placeOf(["named_routes", name]).line ?? null,
-  }));
+  return Object.entries(config.named_routes ?? {}).map(([name, definition]) => {
+    const place = origins?.placeOf(["named_routes", name]) ?? null;
+    const isStored = origins !== null && place === null;
+    return { name, definition, isStored, file: place?.file ?? null, line: place?.line ?? null };
+  });
 }

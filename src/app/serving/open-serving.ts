@@ -5,14 +5,12 @@ import { findNextChange } from "../../core/catalog/records/expiry.ts";
 import type { CatalogWithFamilies } from "../../core/catalog/records/records.ts";
 import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
 import { findUnknownNames, type KnownNames, type NameList } from "../../core/catalog/served/known-names.ts";
-import type { TierStore } from "../../core/catalog/tiers/tier-store.ts";
 import type { Serving } from "../../core/generation/call/call.ts";
-import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import { loadCatalog } from "../catalog/load-catalog.ts";
 import { type ConfigProblem, formatProblem } from "../config/config-error.ts";
 import type { Config } from "../config/config-schema.ts";
 import { ConfigError, problemAt } from "../config/load-config.ts";
-import { type BuiltServing, buildServing, replaceNames, type StoredNames } from "./build-serving.ts";
+import { type BuiltServing, buildServing, hasSameModels, replaceNames } from "./build-serving.ts";
 import type { ServingSources } from "./serve-provider.ts";
 
 /** The models and providers that are served, kept up to date with the catalog store and the calendar. */
@@ -21,30 +19,30 @@ export interface ServingSource {
   /** Messages to the operator about the configuration. */
   readonly notices: readonly string[];
   /**
-   * Reloads the catalog if the stored one has changed, or on a day on which prices change or models end. Also reloads stored tiers and
-   * named routes that have changed. An invalid catalog is logged and changes nothing. Never throws.
+   * Reloads the catalog if the stored one has changed, or on a day on which prices change or models end. An invalid catalog is logged and
+   * changes nothing. Never throws.
    */
   refresh(): Promise<void>;
-  /** Builds the served models of another configuration, with the same catalog and stored tiers. Nothing changes before it is adopted. */
+  /** Builds the served models of another configuration, with the same catalog. Nothing changes before it is adopted. */
   prepare(config: Config): Promise<PreparedServing>;
 }
 
 /** The served models of another configuration. */
 export interface PreparedServing {
+  /** Calls made with it leave no trace in the models that are served now. */
+  readonly serving: Serving;
   readonly problems: readonly ConfigProblem[];
   /** Serves it from now on. Must be called only without problems. */
   adopt(): void;
 }
 
-/** The stores that models, tiers and named routes are served from. */
+/** The store that models are served from. */
 interface ServingStores {
   readonly catalog: CatalogStore;
-  readonly tiers: TierStore;
-  readonly namedRoutes: NamedRouteStore;
 }
 
 /**
- * Loads the catalog, the stored tiers and named routes, and joins them with the configuration.
+ * Loads the catalog and joins it with the configuration.
  * @throws ConfigError for an invalid configuration, an override that cannot be applied, and a policy with unknown names.
  */
 export async function openServing(
@@ -55,11 +53,10 @@ export async function openServing(
   const version = await stores.catalog.readVersion();
   const { data, problems } = await loadCatalog(stores.catalog);
   if (problems.length > 0) log.warn("the imported catalog is not used", { detail: problems.join("; ") });
-  const names = await readNames(stores);
-  const serving = buildServing(data, sources, names);
+  const serving = buildServing(data, sources);
   const found = findServingProblems(sources.config, serving);
   if (found.length > 0) throw new ConfigError(found);
-  return new StoredServing({ sources, stores, log }, { data, serving, version, names });
+  return new StoredServing({ sources, stores, log }, { data, serving, version });
 }
 
 /** Returns the problems of a configuration that show only after the served models are built. */
@@ -74,30 +71,11 @@ interface ServingDeps {
   readonly log: Log;
 }
 
-/** The stored tiers and named routes, and their revisions before they were read. */
-interface ReadNames extends StoredNames {
-  readonly revisions: string;
-}
-
-async function readNames(stores: ServingStores): Promise<ReadNames> {
-  const revisions = await readRevisions(stores);
-  return {
-    revisions,
-    tiers: (await stores.tiers.listTiers()).map(({ tier }) => tier),
-    namedRoutes: await stores.namedRoutes.listNamedRoutes(null),
-  };
-}
-
-async function readRevisions({ tiers, namedRoutes }: ServingStores): Promise<string> {
-  return `${await tiers.tierRevision()} ${await namedRoutes.namedRouteRevision()}`;
-}
-
 interface ServingState {
   readonly data: CatalogWithFamilies;
   readonly serving: BuiltServing;
   /** The version of the stored catalog that was read last, even if it was invalid. */
   readonly version: string;
-  readonly names: ReadNames;
 }
 
 /** The maximum number of models that one log line names. */
@@ -152,12 +130,15 @@ class StoredServing implements ServingSource {
     await nextTurn();
     const sources = { ...this.deps.sources, config };
     const built = this.state;
-    const serving = buildServing(built.data, sources, built.names);
+    const serving = hasSameModels(config, this.deps.sources.config)
+      ? replaceNames(built.serving, config)
+      : buildServing(built.data, sources);
     return {
+      serving,
       problems: findServingProblems(config, serving),
       adopt: () => {
         this.deps = { ...this.deps, sources };
-        const isCurrent = this.state.data === built.data && this.state.names === built.names;
+        const isCurrent = this.state.data === built.data && this.state.serving === built.serving;
         if (isCurrent) this.serve(serving, built.data);
         else this.build(this.state.data);
       },
@@ -181,21 +162,6 @@ class StoredServing implements ServingSource {
     } catch (error) {
       log.warn("the catalog could not be refreshed; the current one stays in use", { detail: String(error) });
     }
-    try {
-      await this.refreshNames();
-    } catch (error) {
-      log.warn("the stored tiers and named routes could not be read; the current ones stay in use", {
-        detail: String(error),
-      });
-    }
-  }
-
-  private async refreshNames(): Promise<void> {
-    const { sources, stores } = this.deps;
-    if ((await readRevisions(stores)) === this.state.names.revisions) return;
-    const names = await readNames(stores);
-    const serving = replaceNames(this.state.serving, sources.config, names);
-    this.state = { ...this.state, names, serving };
   }
 
   private async reload(version: string): Promise<void> {
@@ -216,7 +182,7 @@ class StoredServing implements ServingSource {
 
   private build(data: CatalogWithFamilies): void {
     const { sources, log } = this.deps;
-    const serving = buildServing(data, sources, this.state.names);
+    const serving = buildServing(data, sources);
     if (serving.providerProblems.length > 0) throw new ConfigError(serving.providerProblems);
     this.serve(serving, data);
     for (const problem of serving.overrideProblems)

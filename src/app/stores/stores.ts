@@ -7,7 +7,7 @@ import type { AccountStore } from "../../core/accounts/stores/account-store.ts";
 import type { BudgetStore } from "../../core/accounts/stores/budget-store.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
-import type { TierStore } from "../../core/catalog/tiers/tier-store.ts";
+import type { FormerTierStore } from "../../core/catalog/tiers/former-tiers.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
 import type { IdentityStore } from "../../core/console/identity-store.ts";
 import type { PromptLogStore } from "../../core/extensions/prompt-log/prompt-log-store.ts";
@@ -21,6 +21,7 @@ import type { NamedRouteStore } from "../../core/named-routes/named-route-store.
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
+import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal/journal.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
@@ -34,7 +35,10 @@ export interface Stores extends KeyStores {
   readonly audit: AuditStore;
   readonly budgets: BudgetStore;
   readonly catalog: CatalogStore;
+  /** The settings that the management API has stored. */
+  readonly config: ConfigStore;
   readonly consoleSessions: ConsoleSessionStore;
+  readonly formerTiers: FormerTierStore;
   readonly identities: IdentityStore;
   readonly leases: Leases;
   readonly ledger: LedgerStore;
@@ -44,7 +48,6 @@ export interface Stores extends KeyStores {
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
-  readonly tiers: TierStore;
   readonly drains: DrainStore;
   readonly retention: UsageRetention;
   readonly rollUp: UsageRollUp;

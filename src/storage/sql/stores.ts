@@ -1,8 +1,10 @@
 import { SqlAccountStore } from "./account-store.ts";
 import { SqlAuditStore } from "./audit-store.ts";
 import { SqlBudgetStore } from "./budget-store.ts";
+import { SqlConfigStore } from "./config-store.ts";
 import { SqlConsoleSessionStore } from "./console-session-store.ts";
 import { SqlDrainStore } from "./drain-store.ts";
+import { SqlFormerTierStore } from "./former-tier-store.ts";
 import { SqlIdentityStore } from "./identity-store.ts";
 import { SqlKeyStore } from "./key-store.ts";
 import { SqlNamedRouteStore } from "./named-route-store.ts";
@@ -11,7 +13,6 @@ import { SqlProviderKeyStore } from "./provider-key-store.ts";
 import { SqlSettingsStore } from "./settings-store.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { SqlStoredResponseStore } from "./stored-response-store.ts";
-import { SqlTierStore } from "./tier-store.ts";
 
 /** Creates the stores that are written once for all databases. */
 export function createSqlStores(database: SqlDatabase) {
@@ -20,6 +21,7 @@ export function createSqlStores(database: SqlDatabase) {
     answers: new SqlStoredResponseStore(database),
     audit: new SqlAuditStore(database),
     budgets: new SqlBudgetStore(database),
+    config: new SqlConfigStore(database),
     consoleSessions: new SqlConsoleSessionStore(database),
     drains: new SqlDrainStore(database),
     identities: new SqlIdentityStore(database),
@@ -28,6 +30,6 @@ export function createSqlStores(database: SqlDatabase) {
     promptLog: new SqlPromptLogStore(database),
     providerKeys: new SqlProviderKeyStore(database),
     settings: new SqlSettingsStore(database),
-    tiers: new SqlTierStore(database),
+    formerTiers: new SqlFormerTierStore(database),
   };
 }

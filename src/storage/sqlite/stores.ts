@@ -3,7 +3,7 @@ import type { AccountStore } from "../../core/accounts/stores/account-store.ts";
 import type { BudgetStore } from "../../core/accounts/stores/budget-store.ts";
 import type { KeyStore } from "../../core/accounts/stores/key-store.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
-import type { TierStore } from "../../core/catalog/tiers/tier-store.ts";
+import type { FormerTierStore } from "../../core/catalog/tiers/former-tiers.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
 import type { IdentityStore } from "../../core/console/identity-store.ts";
 import type { PromptLogStore } from "../../core/extensions/prompt-log/prompt-log-store.ts";
@@ -13,6 +13,7 @@ import type { NamedRouteStore } from "../../core/named-routes/named-route-store.
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
+import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
@@ -31,8 +32,10 @@ export interface SqliteStores {
   readonly answers: StoredResponseStore;
   readonly audit: AuditStore;
   readonly budgets: BudgetStore;
+  readonly config: ConfigStore;
   readonly consoleSessions: ConsoleSessionStore;
   readonly drains: DrainStore;
+  readonly formerTiers: FormerTierStore;
   readonly identities: IdentityStore;
   readonly keys: KeyStore;
   readonly ledger: LedgerStore;
@@ -42,7 +45,6 @@ export interface SqliteStores {
   readonly retention: UsageRetention;
   readonly rollUp: UsageRollUp;
   readonly settings: SettingsStore;
-  readonly tiers: TierStore;
   readonly usage: UsageStore & UsageReports & UsageTimeStore & GenerationList;
 }
 

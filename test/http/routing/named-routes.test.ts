@@ -94,7 +94,7 @@ describe("an alias", () => {
       account_id: null,
       definition: { kind: "alias", target: "acme/one" },
       source: "database",
-      version: 1,
+      version: expect.any(Number),
       is_used: true,
       resolves_to: ["acme/one"],
       unknown_models: [],
@@ -102,7 +102,13 @@ describe("an alias", () => {
     const { answered, generation } = await ask("gpt-4o");
     expect(answered).toBe("acme/one");
     expect((await ask("GPT-4O")).answered).toBe("acme/one");
-    const step = { name: "gpt-4o", kind: "alias", version: 1, scope: "gateway", to: "acme/one" };
+    const step = {
+      name: "gpt-4o",
+      kind: "alias",
+      version: expect.any(Number),
+      scope: "gateway",
+      to: "acme/one",
+    };
     expect(await explain("gpt-4o")).toMatchObject({ requested_model: "gpt-4o", named_routes: [step] });
     const record = await eventually("the record is saved", async () => {
       const answer = await admin("GET", `/generations/${generation}`);
@@ -200,16 +206,18 @@ describe("an alias", () => {
     await putAlias("a", "acme/two");
     expect((await ask("a")).answered).toBe("acme/two");
     const { rows } = await admin("GET", "/named-routes/a/versions");
-    expect(rows).toMatchObject([
-      { version: 2, definition: { target: "acme/two" } },
-      { version: 1, definition: { target: "acme/one" } },
+    expect(rows.slice(0, 2)).toMatchObject([
+      { definition: { target: "acme/two" } },
+      { definition: { target: "acme/one" } },
     ]);
-    expect((await admin("POST", "/named-routes/a/restore", { version: 1 })).data).toMatchObject({
-      version: 3,
+    const [second, first] = rows.map((row) => Number(row["version"])) as [number, number];
+    expect(second).toBe(first + 1);
+    expect((await admin("POST", "/named-routes/a/restore", { version: first })).data).toMatchObject({
+      version: second + 1,
       definition: { target: "acme/one" },
     });
     expect((await ask("a")).answered).toBe("acme/one");
-    expect((await admin("POST", "/named-routes/a/restore", { version: 9 })).status).toBe(404);
+    expect((await admin("POST", "/named-routes/a/restore", { version: 999 })).status).toBe(404);
   });
 
   test("is gone as soon as it is deleted", async () => {
@@ -325,7 +333,7 @@ describe("a group", () => {
     const explained = await explain("mix", { session_id: "s" });
     expect(explained).toMatchObject({
       requested_model: "mix",
-      named_routes: [{ name: "mix", kind: "group", version: 1, draw }],
+      named_routes: [{ name: "mix", kind: "group", version: expect.any(Number), draw }],
       candidates: [{}, {}],
     });
     const { to } = (explained["named_routes"] as { to: string }[])[0] as { to: string };
@@ -336,7 +344,7 @@ describe("a group", () => {
       return answer.status === 200 ? answer.data : null;
     });
     expect(record["named_routes"]).toEqual([
-      { name: "mix", kind: "group", version: 1, scope: "gateway", to },
+      { name: "mix", kind: "group", version: expect.any(Number), scope: "gateway", to },
     ]);
     expect((await listIds()).get("mix")).toMatchObject({
       name: "mix",

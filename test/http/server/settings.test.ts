@@ -34,6 +34,6 @@ test("GET /api/admin/settings lists stored tiers as values from the database", a
   await callAdmin(gateway, gateway.adminKey, "PUT", "/tiers/ours", tier);
   const { rows } = await callAdmin(gateway, gateway.adminKey, "GET", "/settings");
   expect(rows.filter((row) => row["source"] === "database")).toMatchObject([
-    { name: "tiers.gateway-auto/ours", value: { name: "Ours" }, is_secret: false },
+    { name: "tiers", value: [{ id: "gateway-auto/ours", name: "Ours" }], is_secret: false },
   ]);
 });

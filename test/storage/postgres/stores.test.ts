@@ -9,6 +9,7 @@ import { ON_POSTGRES } from "../../support/databases/test-databases.ts";
 import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
 import { testCatalogStore } from "../contracts/catalog-store.ts";
+import { testConfigStore } from "../contracts/config-store.ts";
 import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
 import { testDrainStore } from "../contracts/drain-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
@@ -19,7 +20,6 @@ import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
-import { testTierStore } from "../contracts/tier-store.ts";
 import { openSqlStores, usePostgres } from "./databases.ts";
 
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
@@ -29,15 +29,9 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testProviderKeyStore(() => openSqlStores(connect()).providerKeys);
   testPromptLogStore(() => openSqlStores(connect()).promptLog);
   testSettingsStore(() => openSqlStores(connect()).settings);
+  testConfigStore(() => openSqlStores(connect()).config);
   testDrainStore(() => openSqlStores(connect()).drains);
   testNamedRouteStore(() => openSqlStores(connect()).namedRoutes);
-  testTierStore(() => {
-    const database = connect();
-    return {
-      tiers: openSqlStores(database).tiers,
-      settings: openSqlStores(database).settings,
-    };
-  });
   testAuditStore(() => openSqlStores(connect()).audit);
   testConsoleSessionStore(() => {
     const database = connect();

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { ListedTier } from "../../../core/catalog/tiers/tier-manager.ts";
 import { describeReload, presentReload } from "../../../core/settings/config-reload.ts";
-import { presentSetting, SETTING_SOURCES, type Setting } from "../../../core/settings/setting.ts";
+import { presentSetting, SETTING_SOURCES } from "../../../core/settings/setting.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
+import { ConfigChangeView } from "./config-change-view.ts";
 
 const SettingView = z
   .object({
@@ -12,7 +12,7 @@ const SettingView = z
     source: z
       .enum(SETTING_SOURCES)
       .describe(
-        "Where the value comes from. `database`: a stored tier, the only kind that can be changed while the gateway runs.",
+        "Where the value comes from. `database`: it is stored, and can be changed with `PATCH /api/admin/config`.",
       ),
     file: z.string().nullable().describe("The configuration file, if the value comes from it."),
     line: z.int().nullable().describe("Line of the setting in the file."),
@@ -43,21 +43,10 @@ export const listSettings = defineEndpoint({
   summary: "List the settings in force and where each value comes from, with secrets masked",
   access: OPERATOR,
   response: z.object({ data: z.array(SettingView) }),
-  async handle({ deps }) {
-    const stored = (await deps.resources.tierManager.list()).filter(({ source }) => source === "database");
-    return { data: [...deps.resources.listSettings(), ...stored.map(describeTier)].map(presentSetting) };
+  handle({ deps }) {
+    return { data: deps.resources.listSettings().map(presentSetting) };
   },
 });
-
-const ConfigChangeView = z
-  .object({
-    name: z.string().meta({ description: "Path in the configuration.", examples: ["limits.attempts"] }),
-    before: z.unknown().describe("The value in force before. Secrets are masked. `null` means it had none."),
-    after: z.unknown().describe("The value of the file."),
-    is_secret: z.boolean(),
-    needs_restart: z.boolean().describe("Whether the value takes effect only after a restart."),
-  })
-  .meta({ id: "ConfigChange", description: "A setting that differs between the gateway and its file." });
 
 /** `POST /api/admin/settings/reload`: reads the configuration file again. */
 export const reloadSettings = defineEndpoint({
@@ -83,19 +72,3 @@ export const reloadSettings = defineEndpoint({
     return { data: presentReload(reload) };
   },
 });
-
-function describeTier({ tier }: ListedTier): Setting {
-  return {
-    name: `tiers.${tier.id}`,
-    value: tier,
-    source: "database",
-    file: null,
-    line: null,
-    variable: null,
-    references: [],
-    isSecret: false,
-    needsRestart: false,
-    awaitsRestart: false,
-    description: "A stored tier. It is changed with `PUT /api/admin/tiers/{id}`.",
-  };
-}

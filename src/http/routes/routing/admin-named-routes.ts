@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
-import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import { credentialIdOf, type ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import type { NamedRoutes } from "../../../core/named-routes/named-routes.ts";
 import { presentListedRoute, presentTargets } from "../../../core/named-routes/present-named-route.ts";
 import type { ListedRoute, RouteAddress } from "../../../core/named-routes/route-manager.ts";
@@ -34,7 +34,12 @@ const NamedRouteView = z
       .describe("`file`: the route is defined in the configuration file and cannot be changed here."),
     file: z.string().nullable(),
     line: z.int().nullable().describe("Line of the route in the file."),
-    version: z.int().nullable().describe("Version of a stored route. Each change increments it."),
+    version: z
+      .int()
+      .nullable()
+      .describe(
+        "Version of a stored route, which increases with each change. For a route of the operator, the revision of the stored configuration that changed it last.",
+      ),
     updated_at: z.iso.datetime().nullable(),
     is_used: z
       .boolean()
@@ -104,7 +109,7 @@ export const putNamedRoute = defineEndpoint({
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, body, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
-    const { before } = await deps.resources.routeManager.put(address, body);
+    const before = await deps.resources.routeManager.put(address, body, credentialIdOf(principal));
     audit({ accountId: address.accountId, target: address.name, changes: { before, after: body } });
     return { data: await find(deps, address) };
   },
@@ -114,12 +119,12 @@ export const putNamedRoute = defineEndpoint({
 export const deleteNamedRoute = defineEndpoint({
   ...ONE,
   method: "DELETE",
-  summary: "Delete a stored named route with all its versions",
+  summary: "Delete a stored named route",
   access: ACCOUNT_MANAGERS,
   response: z.object({ data: z.object({ name: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, query, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
-    const before = await deps.resources.routeManager.remove(address);
+    const before = await deps.resources.routeManager.remove(address, credentialIdOf(principal));
     audit({ accountId: address.accountId, target: address.name, changes: { before, after: null } });
     return { data: { name: address.name, deleted: true } };
   },
@@ -159,12 +164,9 @@ export const restoreNamedRoute = defineEndpoint({
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, body, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
-    const { route, before } = await deps.resources.routeManager.restore(address, body.version);
-    audit({
-      accountId: address.accountId,
-      target: address.name,
-      changes: { before, after: route.definition },
-    });
+    const by = credentialIdOf(principal);
+    const changes = await deps.resources.routeManager.restore(address, body.version, by);
+    audit({ accountId: address.accountId, target: address.name, changes });
     return { data: await find(deps, address) };
   },
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
+import { credentialIdOf } from "../../../core/accounts/records/principal.ts";
 import { presentTier } from "../../../core/catalog/tiers/present-tier.ts";
 import { type ListedTier, TIER_SOURCES } from "../../../core/catalog/tiers/tier-manager.ts";
 import { TIER_PREFIX } from "../../../core/catalog/tiers/tier-name.ts";
@@ -26,7 +27,12 @@ const TierView = tierSchema
       ),
     file: z.string().nullable().describe("The configuration file, if the tier is defined there."),
     line: z.int().nullable().describe("Line of the tier in the file."),
-    updated_at: z.iso.datetime().nullable().describe("Time at which the tier was stored."),
+    updated_at: z.iso
+      .datetime()
+      .nullable()
+      .describe(
+        "Time at which the tier was stored. `null` for one that is not stored, and if that was more than 100 revisions ago.",
+      ),
     replaces: z
       .array(z.enum(TIER_SOURCES))
       .describe("Other definitions of a tier with this id, which are not in force."),
@@ -97,9 +103,9 @@ export const putTier = defineEndpoint({
     ],
   }),
   response: z.object({ data: TierView }),
-  async handle({ params, body, deps, audit }) {
+  async handle({ principal, params, body, deps, audit }) {
     const tier: TierRecord = { ...body, id: checkId(params.id) };
-    const before = await deps.resources.tierManager.put(tier);
+    const before = await deps.resources.tierManager.put(tier, credentialIdOf(principal));
     audit({ target: tier.id, changes: { before, after: tier } });
     return { data: await find(deps, tier.id) };
   },
@@ -114,9 +120,9 @@ export const deleteTier = defineEndpoint({
   access: OPERATOR,
   params: OfTier,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
-  async handle({ params, deps, audit }) {
+  async handle({ principal, params, deps, audit }) {
     const id = fullId(params.id);
-    const before = await deps.resources.tierManager.remove(id);
+    const before = await deps.resources.tierManager.remove(id, credentialIdOf(principal));
     audit({ target: id, changes: { before, after: null } });
     return { data: { id, deleted: true } };
   },

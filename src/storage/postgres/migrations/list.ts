@@ -20,6 +20,7 @@ import { redisIds } from "./0019-redis-ids.ts";
 import { leaseFunctions } from "./0020-lease-functions.ts";
 import { changedRows } from "./0021-changed-rows.ts";
 import { cacheSavings } from "./0022-cache-savings.ts";
+import { storedConfig } from "./0023-stored-config.ts";
 import { waysToEnd } from "./0023-ways-to-end.ts";
 import type { Migration } from "./migration.ts";
 
@@ -48,4 +49,5 @@ export const MIGRATIONS: readonly Migration[] = [
   changedRows,
   cacheSavings,
   waysToEnd,
+  storedConfig,
 ];

@@ -6,9 +6,9 @@ export type RevisionName =
   | "keys"
   | "provider_keys"
   | "catalog"
-  | "tiers"
   | "drains"
-  | "named_routes";
+  | "named_routes"
+  | "config";
 
 /** Revisions that were read for all caches in one call. */
 export interface KnownRevisions {

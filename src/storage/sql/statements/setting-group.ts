@@ -7,7 +7,7 @@ interface SettingGroupNames {
   /** The beginning of their names. */
   readonly prefix: string;
   /** The revision of the group, which exists from its first change on. */
-  readonly revision: "tiers" | "drains";
+  readonly revision: "drains";
 }
 
 /** Settings whose names have the same beginning. Every change raises their revision in the same transaction. */

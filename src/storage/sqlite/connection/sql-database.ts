@@ -7,9 +7,9 @@ const REVISIONS: Readonly<Record<Exclude<RevisionName, "catalog">, string>> = {
   accounts: "account_revision",
   keys: "key_revision",
   provider_keys: "provider_key_revision",
-  tiers: "tier_revision",
   drains: "drain_revision",
   named_routes: "named_route_revision",
+  config: "config_revision",
 };
 
 const TRAITS: SqlTraits = {

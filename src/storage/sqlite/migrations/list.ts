@@ -30,6 +30,7 @@ import { margins } from "./0029-margins.ts";
 import { budgets } from "./0030-budgets.ts";
 import { listIndexes } from "./0031-list-indexes.ts";
 import { cacheSavings } from "./0032-cache-savings.ts";
+import { storedConfig } from "./0033-stored-config.ts";
 import { waysToEnd } from "./0033-ways-to-end.ts";
 import type { SqliteMigration } from "./migration.ts";
 
@@ -68,4 +69,5 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   listIndexes,
   cacheSavings,
   waysToEnd,
+  storedConfig,
 ];

@@ -57,6 +57,17 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     claimMarks: "write",
     mergeDays: "write",
   },
+  config: {
+    configChanges: "lookup",
+    findLatestConfig: "lookup",
+    findConfigRevision: "list",
+    listConfigRevisions: "list",
+    putConfig: "write",
+    listConfigSecrets: "lookup",
+    listSealedByOthers: "lookup",
+    reseal: "write",
+    listMasterKeysInUse: "lookup",
+  },
   consoleSessions: {
     insertSession: "write",
     findSession: "lookup",
@@ -68,6 +79,7 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     takeCode: "write",
   },
   drains: { drainRevision: "lookup", listDrains: "lookup", putDrain: "write", deleteDrain: "write" },
+  formerTiers: { listFormerTiers: "lookup" },
   identities: {
     findIdentity: "lookup",
     addIdentity: "write",
@@ -133,7 +145,6 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
   retention: { dropUsage: "write" },
   rollUp: { rollUpHours: "write" },
   settings: { findSetting: "lookup", addSetting: "write", putSetting: "write" },
-  tiers: { tierRevision: "lookup", listTiers: "lookup", putTier: "write", deleteTier: "write" },
   usage: {
     saveUsage: "write",
     quarantineUsage: "write",
