@@ -1,6 +1,7 @@
 import { auditText } from "./audit.ts";
 import { budgetsText } from "./budgets.ts";
 import { chartText } from "./chart.ts";
+import { configText } from "./config.ts";
 import { creditsText } from "./credits.ts";
 import { filterText } from "./filters.ts";
 import { healthText } from "./health.ts";
@@ -364,6 +365,7 @@ export const text = {
   },
   lists: listText,
   charts: chartText,
+  config: configText,
   filters: filterText,
   times: timeText,
   snippets: snippetText,
