@@ -12,4 +12,11 @@ export const configText = {
   noChanges: "Nothing changes.",
   needsRestart: "Takes effect after a restart.",
   none: "none",
+  prices: {
+    prompt: "Prompt, $ / M tokens",
+    completion: "Answer, $ / M tokens",
+    cache_read: "Cache read, $ / M tokens",
+    cache_write: "Cache write, $ / M tokens",
+  },
+  badPrice: "Enter dollars, such as 2.50.",
 };

@@ -11,6 +11,7 @@ import { paletteText } from "./palette.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
+import { providersText } from "./providers.ts";
 import { routingText } from "./routing.ts";
 import { settingsText } from "./settings.ts";
 import { snippetText } from "./snippets.ts";
@@ -375,6 +376,7 @@ export const text = {
   credits: creditsText,
   people: peopleText,
   providerKeys: providerKeysText,
+  providers: providersText,
   health: healthText,
   routing: routingText,
   settings: settingsText,
@@ -396,8 +398,7 @@ export const text = {
     allRequests: "All requests",
     provider: "Add a provider",
     providerAbout:
-      "Until then, a built-in sandbox answers. Set the API key of any provider in the environment, and restart the gateway:",
-    providerExample: "OPENAI_API_KEY=sk-… npm start\nANTHROPIC_API_KEY=sk-ant-… npm start",
+      "Until then, a built-in sandbox answers. You need the API key of a provider, or a host of your own, such as vLLM or Ollama.",
     providersDone: (count: number) => `${count} models can be called.`,
     askForProvider: "The operator of this gateway adds providers.",
   },

@@ -21,6 +21,11 @@ function loadCatalog(key: string, signal: AbortSignal): Promise<CatalogList> {
   return list;
 }
 
+/** Makes the next screen load the catalog again. */
+export function forgetCatalog(): void {
+  latest = null;
+}
+
 /** The catalog for a component. */
 export function useCatalog(): Loaded<CatalogList> {
   const key = session.value?.key_id ?? "";

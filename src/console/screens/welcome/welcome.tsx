@@ -17,6 +17,7 @@ import { toApiError, useLoad } from "../../state/load.ts";
 import { forgetOptions, loadOptions, optionsOf } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import { AddProvider } from "../providers/add-provider.tsx";
 
 const words = text.welcome;
 
@@ -152,12 +153,25 @@ function MakeKey({ secret, onMade }: { secret: string | null; onMade: (secret: s
 }
 
 function Providers({ isDone, modelCount }: { isDone: boolean; modelCount: number }) {
-  if (isDone) return <p class="quiet">{words.providersDone(modelCount)}</p>;
+  const [isAdding, setAdding] = useState(false);
+  const dialog = isAdding ? <AddProvider onClose={() => setAdding(false)} /> : null;
+  if (isDone)
+    return (
+      <>
+        <p class="quiet">{words.providersDone(modelCount)}</p>
+        {dialog}
+      </>
+    );
   if (!isOperator.value) return <p class="quiet">{words.askForProvider}</p>;
   return (
     <>
       <p class="quiet">{words.providerAbout}</p>
-      <Code label={words.provider} value={words.providerExample} />
+      <div class="row">
+        <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+          {words.provider}
+        </Button>
+      </div>
+      {dialog}
     </>
   );
 }

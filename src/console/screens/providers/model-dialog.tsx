@@ -1,0 +1,114 @@
+import { useEffect, useState } from "preact/hooks";
+import { typePrices } from "../../parts/config/price-fields.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Combobox } from "../../parts/controls/combobox.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
+import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { useAction } from "../../state/action.ts";
+import { text } from "../../text/text.ts";
+import { loadModel, useCatalog } from "../models/load-models.ts";
+import { isSound, type ModelDraft, NO_DRAFT, toModel } from "./model-draft.ts";
+import { ModelFields } from "./model-fields.tsx";
+import type { ProviderPart } from "./provider.tsx";
+import { pathOf } from "./provider-rows.ts";
+
+const words = text.providers.model;
+
+/** Adds a model at a provider, or changes one: a deployment, an inference profile, or a model of one's own host. */
+export function ModelDialog(
+  props: ProviderPart & {
+    /** The model to change; null to add one. */
+    draft: ModelDraft | null;
+    onClose: () => void;
+    onDone: () => void;
+  },
+) {
+  const { row, providers, onClose } = props;
+  const isNew = props.draft === null;
+  const [draft, setDraft] = useState(props.draft ?? NO_DRAFT);
+  const [showsProblems, setShowsProblems] = useState(false);
+  const saving = useAction();
+  const save = () =>
+    saving.run(async () => {
+      const model = toModel(draft);
+      await providers.config.save([{ path: pathOf(row.slug, "models", draft.id.trim()), value: model }]);
+      showToast(words.saved(draft.id));
+      props.onDone();
+    });
+  const submit = () => {
+    setShowsProblems(true);
+    if (isSound(draft)) void save();
+  };
+  return (
+    <Dialog
+      title={isNew ? words.addTitle(row.name) : words.editTitle(draft.id)}
+      isWide
+      onClose={onClose}
+      onSubmit={submit}
+      foot={
+        <>
+          <Button onClick={onClose}>{text.states.cancel}</Button>
+          <Button kind="primary" isSubmit isBusy={saving.isBusy}>
+            {words.save}
+          </Button>
+        </>
+      }
+    >
+      <FormError error={saving.error} />
+      {isNew ? (
+        <>
+          <p class="quiet">{words.addAbout}</p>
+          <LikeModel slug={row.slug} onChoose={(like) => setDraft({ ...draft, ...like })} />
+        </>
+      ) : null}
+      <ModelFields
+        draft={draft}
+        onChange={setDraft}
+        showsProblems={showsProblems}
+        hasName
+        hasFixedId={!isNew}
+      />
+    </Dialog>
+  );
+}
+
+/** A choice of a model of the catalog, whose context window and prices are taken over. */
+function LikeModel(props: { slug: string; onChoose: (like: Partial<ModelDraft>) => void }) {
+  const [id, setId] = useState<string | null>(null);
+  const { data } = useCatalog();
+  const options = (data?.data ?? []).map((model) => ({ value: model.id, label: model.id }));
+  useEffect(() => {
+    if (id === null) return;
+    const loading = new AbortController();
+    readLike(id, props.slug, loading.signal).then(props.onChoose, (failure: unknown) => {
+      if (!loading.signal.aborted) showFailure(failure);
+    });
+    return () => loading.abort();
+  }, [id]);
+  return (
+    <div class="field">
+      <Combobox label={words.like} value={id} options={options} onChange={setId} />
+      <span class="field-hint">{words.likeHint}</span>
+    </div>
+  );
+}
+
+/** Returns what a model of the catalog has at the provider, otherwise at the first one. */
+async function readLike(id: string, slug: string, signal: AbortSignal): Promise<Partial<ModelDraft>> {
+  const { endpoints } = await loadModel(id, signal);
+  const endpoint = endpoints.find(({ provider }) => provider === slug) ?? endpoints[0];
+  const row = endpoint?.prices.find(
+    ({ is_current, min_prompt_tokens }) => is_current && min_prompt_tokens === 0,
+  );
+  const pricing = row?.pricing;
+  return {
+    context: endpoint?.context_length.toString() ?? "",
+    prices: typePrices({
+      prompt: pricing?.prompt,
+      completion: pricing?.completion,
+      cache_read: pricing?.input_cache_read,
+      cache_write: pricing?.input_cache_write,
+    }),
+  };
+}

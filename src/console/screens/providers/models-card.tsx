@@ -1,0 +1,155 @@
+import { useState } from "preact/hooks";
+import { PinnedNote } from "../../parts/config/pinned-note.tsx";
+import { findPinned, inForceAt, storedAt } from "../../parts/config/read-config.ts";
+import type { LoadedConfig } from "../../parts/config/use-config.ts";
+import { Button } from "../../parts/controls/button.tsx";
+import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { formatCount } from "../../parts/values/format.ts";
+import { text } from "../../text/text.ts";
+import { ModelDialog } from "./model-dialog.tsx";
+import { editDraft } from "./model-draft.ts";
+import type { ProviderPart } from "./provider.tsx";
+import { pathOf } from "./provider-rows.ts";
+
+const words = text.providers;
+
+/** A model of the configuration, with who sets it. */
+interface ModelRow {
+  readonly id: string;
+  readonly model: Readonly<Record<string, unknown>>;
+  readonly isStored: boolean;
+}
+
+/** The models that a provider serves, and those that the configuration adds to it. */
+export function ProviderModels(part: ProviderPart) {
+  const { row, providers } = part;
+  const [edited, setEdited] = useState<ModelRow | "new" | null>(null);
+  const config = providers.config.data;
+  if (config === null) return null;
+  const rows = listModels(row.slug, config);
+  const remove = (id: string) =>
+    void providers.config.save([{ path: pathOf(row.slug, "models", id), remove: true }]).then(() => {
+      showToast(words.model.removed(id));
+      providers.reload();
+    }, showFailure);
+  return (
+    <section class="card" aria-label={words.provider.models}>
+      <div class="card-head">
+        <h2>{words.provider.models}</h2>
+        <span class="quiet">{words.provider.modelsServed(row.models)}</span>
+        {row.models === 0 ? null : (
+          <a href={`/console/models?provider=${encodeURIComponent(row.slug)}`}>{words.provider.seeModels}</a>
+        )}
+        <span class="grow" />
+        <Button size="small" icon="plus" onClick={() => setEdited("new")}>
+          {words.model.add}
+        </Button>
+      </div>
+      {rows.length === 0 ? null : (
+        <Table
+          label={words.model.list}
+          columns={[...COLUMNS, sourceColumn(row.slug, config), actionColumn(setEdited, remove)]}
+          rows={rows}
+          keyOf={({ id }) => id}
+          hasCards
+        />
+      )}
+      {edited === null ? null : (
+        <ModelDialog
+          {...part}
+          draft={edited === "new" ? null : editDraft(edited.model)}
+          onClose={() => setEdited(null)}
+          onDone={() => {
+            setEdited(null);
+            providers.reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function listModels(slug: string, config: LoadedConfig): readonly ModelRow[] {
+  const path = pathOf(slug, "models");
+  const stored = storedAt(config, path) ?? [];
+  const models = (inForceAt(config, path) ?? stored) as readonly ModelRow["model"][];
+  return models.map((model) => {
+    const id = String(model["id"]);
+    return { id, model, isStored: storedAt(config, [...path, id]) !== undefined };
+  });
+}
+
+const COLUMNS: readonly Column<ModelRow>[] = [
+  {
+    id: "id",
+    title: words.model.id,
+    minWidth: 200,
+    onCard: "title",
+    hint: ({ id }) => id,
+    cell: ({ id }) => (
+      <a class="mono" href={`/console/models/${id.split("/").map(encodeURIComponent).join("/")}`}>
+        {id}
+      </a>
+    ),
+  },
+  {
+    id: "name",
+    title: words.model.name,
+    width: 180,
+    hint: ({ model }) => String(model["name"] ?? ""),
+    cell: ({ model }) => <span class="mono">{String(model["name"] ?? "–")}</span>,
+  },
+  {
+    id: "context",
+    title: words.model.context,
+    width: 170,
+    isNumber: true,
+    cell: ({ model }) =>
+      typeof model["context_length"] === "number" ? formatCount(model["context_length"]) : "–",
+  },
+];
+
+function sourceColumn(slug: string, config: LoadedConfig): Column<ModelRow> {
+  return {
+    id: "source",
+    title: words.columns.source,
+    width: 150,
+    cell: ({ id, isStored }) => {
+      const pinned = findPinned(config, pathOf(slug, "models", id));
+      if (pinned !== null) return <PinnedNote pinned={pinned} />;
+      return isStored ? words.stored : "–";
+    },
+  };
+}
+
+function actionColumn(onEdit: (row: ModelRow) => void, onRemove: (id: string) => void): Column<ModelRow> {
+  return {
+    id: "actions",
+    title: "",
+    isNumber: true,
+    width: 140,
+    onCard: "plain",
+    cell: (row) =>
+      row.isStored ? (
+        <span class="row actions">
+          <Button
+            size="small"
+            kind="bare"
+            label={`${words.model.edit}: ${row.id}`}
+            onClick={() => onEdit(row)}
+          >
+            {words.model.edit}
+          </Button>
+          <Button
+            size="small"
+            kind="bare"
+            label={words.model.remove(row.id)}
+            onClick={() => onRemove(row.id)}
+          >
+            {words.provider.remove}
+          </Button>
+        </span>
+      ) : null,
+  };
+}
