@@ -13,10 +13,11 @@ export const configText = {
   needsRestart: "Takes effect after a restart.",
   none: "none",
   prices: {
-    prompt: "Prompt, $ / M tokens",
-    completion: "Answer, $ / M tokens",
-    cache_read: "Cache read, $ / M tokens",
-    cache_write: "Cache write, $ / M tokens",
+    title: "Prices, $ per million tokens",
+    prompt: "Prompt",
+    completion: "Answer",
+    cache_read: "Cache read",
+    cache_write: "Cache write",
   },
   badPrice: "Enter dollars, such as 2.50.",
 };

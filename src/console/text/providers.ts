@@ -142,6 +142,7 @@ export const providersText = {
   results: {
     ok: (model: string, latency: string) => `The key works: ${model} answered after ${latency}.`,
     okBare: "The key works.",
+    refused: "The provider rejected the key, or its account there has no credit.",
     upstreamSaid: (status: string, message: string) => `The provider said (${status}): ${message}`,
     key: (name: string) => `Key ${name}`,
     noKeys: "There is no key to test.",
@@ -169,7 +170,7 @@ export const providersText = {
     rotate: "Replace",
     rotateTitle: (key: string) => `Replace the secret of ${key}`,
     rotateAbout:
-      "The new secret is tested first. Requests use it within a second of saving; the old one is forgotten here. Revoke it at the provider afterwards.",
+      "The new secret is tested first, and used within a second of saving. The present one is deleted here; revoke it at the provider afterwards:",
     rotated: (key: string) => `The secret of ${key} was replaced.`,
     editKey: "Change",
     editKeyTitle: (key: string) => `Change ${key}`,
@@ -201,6 +202,7 @@ export const providersText = {
     retention: "Zero data retention",
     retentionHint: "Policies can require providers that retain nothing.",
     choices: { "": "As in the catalog", true: "Yes", false: "No" },
+    notStated: "Not stated",
     headers: "Headers",
     headersHint: "Added to each request. Values are stored as secrets.",
     headerName: "Name",

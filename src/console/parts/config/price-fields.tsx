@@ -23,7 +23,8 @@ export function PriceFields(props: {
 }) {
   const { values, onChange, placeholders } = props;
   return (
-    <div class="price-fields">
+    <fieldset class="price-fields">
+      <legend class="field-label">{text.config.prices.title}</legend>
       {PRICE_FIELDS.map((name) => (
         <Field
           key={name}
@@ -35,7 +36,7 @@ export function PriceFields(props: {
           onInput={(typed) => onChange({ ...values, [name]: typed })}
         />
       ))}
-    </div>
+    </fieldset>
   );
 }
 

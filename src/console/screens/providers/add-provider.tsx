@@ -157,9 +157,7 @@ function ProviderTile(props: { setup: ConfigProvider; isAdded: boolean; onChoose
     <>
       <Disc name={name} />
       <span class="tile-text">
-        <span class="cut" title={name}>
-          {name}
-        </span>
+        <span>{name}</span>
         <span class="faint cut">
           {props.isAdded ? words.choose.configured : words.choose.models(catalog_models)}
         </span>

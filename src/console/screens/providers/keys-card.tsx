@@ -69,6 +69,11 @@ export function ProviderKeys(part: ProviderPart) {
   );
 }
 
+/** A key without an id has the number of its place. */
+function nameOf({ id, path }: KeyRow): string {
+  return path === null ? text.providerKeys.key(Number(id) + 1) : id;
+}
+
 function NoKeys({ row, setup }: ProviderPart) {
   const isCalled = (row.health?.keys.length ?? 0) > 0;
   if (isCalled) return <p class="card-foot quiet">{words.noKeyNeeded}</p>;
@@ -78,7 +83,13 @@ function NoKeys({ row, setup }: ProviderPart) {
 const { keyColumns } = words;
 
 const COLUMNS: readonly Column<KeyRow>[] = [
-  { id: "id", title: keyColumns.id, minWidth: 110, onCard: "title", cell: ({ id }) => <code>{id}</code> },
+  {
+    id: "id",
+    title: keyColumns.id,
+    minWidth: 110,
+    onCard: "title",
+    cell: (key) => <code>{nameOf(key)}</code>,
+  },
   {
     id: "secret",
     title: keyColumns.secret,
@@ -137,7 +148,7 @@ function actionColumn(onAction: (action: "rotate" | "edit" | "remove", key: KeyR
                 key={action}
                 size="small"
                 kind="bare"
-                label={`${label}: ${key.id}`}
+                label={`${label}: ${nameOf(key)}`}
                 onClick={() => onAction(action, key)}
               >
                 {label}

@@ -1,5 +1,7 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { typePrices } from "../../parts/config/price-fields.tsx";
+import type { Config } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
@@ -8,23 +10,27 @@ import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { useAction } from "../../state/action.ts";
 import { text } from "../../text/text.ts";
 import { loadModel, useCatalog } from "../models/load-models.ts";
+import { toConfigPrices } from "../models/override-draft.ts";
 import { isSound, type ModelDraft, NO_DRAFT, toModel } from "./model-draft.ts";
 import { ModelFields } from "./model-fields.tsx";
-import type { ProviderPart } from "./provider.tsx";
 import { pathOf } from "./provider-rows.ts";
 
 const words = text.providers.model;
 
 /** Adds a model at a provider, or changes one: a deployment, an inference profile, or a model of one's own host. */
-export function ModelDialog(
-  props: ProviderPart & {
-    /** The model to change; null to add one. */
-    draft: ModelDraft | null;
-    onClose: () => void;
-    onDone: () => void;
-  },
-) {
-  const { row, providers, onClose } = props;
+export function ModelDialog(props: {
+  /** The provider at which it is. */
+  slug: string;
+  name: string;
+  config: Config;
+  /** The model to change; null to add one. */
+  draft: ModelDraft | null;
+  /** Further fields, above those of the model. */
+  children?: ComponentChildren;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const { slug, onClose } = props;
   const isNew = props.draft === null;
   const [draft, setDraft] = useState(props.draft ?? NO_DRAFT);
   const [showsProblems, setShowsProblems] = useState(false);
@@ -32,7 +38,7 @@ export function ModelDialog(
   const save = () =>
     saving.run(async () => {
       const model = toModel(draft);
-      await providers.config.save([{ path: pathOf(row.slug, "models", draft.id.trim()), value: model }]);
+      await props.config.save([{ path: pathOf(slug, "models", draft.id.trim()), value: model }]);
       showToast(words.saved(draft.id));
       props.onDone();
     });
@@ -42,7 +48,7 @@ export function ModelDialog(
   };
   return (
     <Dialog
-      title={isNew ? words.addTitle(row.name) : words.editTitle(draft.id)}
+      title={isNew ? words.addTitle(props.name) : words.editTitle(draft.id)}
       isWide
       onClose={onClose}
       onSubmit={submit}
@@ -59,7 +65,8 @@ export function ModelDialog(
       {isNew ? (
         <>
           <p class="quiet">{words.addAbout}</p>
-          <LikeModel slug={row.slug} onChoose={(like) => setDraft({ ...draft, ...like })} />
+          {props.children}
+          <LikeModel slug={slug} onChoose={(like) => setDraft((before) => ({ ...before, ...like }))} />
         </>
       ) : null}
       <ModelFields
@@ -101,14 +108,8 @@ async function readLike(id: string, slug: string, signal: AbortSignal): Promise<
   const row = endpoint?.prices.find(
     ({ is_current, min_prompt_tokens }) => is_current && min_prompt_tokens === 0,
   );
-  const pricing = row?.pricing;
   return {
     context: endpoint?.context_length.toString() ?? "",
-    prices: typePrices({
-      prompt: pricing?.prompt,
-      completion: pricing?.completion,
-      cache_read: pricing?.input_cache_read,
-      cache_write: pricing?.input_cache_write,
-    }),
+    prices: typePrices(toConfigPrices(row?.pricing)),
   };
 }

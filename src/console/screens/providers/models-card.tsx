@@ -57,7 +57,9 @@ export function ProviderModels(part: ProviderPart) {
       )}
       {edited === null ? null : (
         <ModelDialog
-          {...part}
+          slug={row.slug}
+          name={row.name}
+          config={providers.config}
           draft={edited === "new" ? null : editDraft(edited.model)}
           onClose={() => setEdited(null)}
           onDone={() => {
@@ -114,7 +116,7 @@ function sourceColumn(slug: string, config: LoadedConfig): Column<ModelRow> {
   return {
     id: "source",
     title: words.columns.source,
-    width: 150,
+    width: 200,
     cell: ({ id, isStored }) => {
       const pinned = findPinned(config, pathOf(slug, "models", id));
       if (pinned !== null) return <PinnedNote pinned={pinned} />;

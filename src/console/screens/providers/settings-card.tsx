@@ -61,7 +61,7 @@ function SettingsForm({ part, config }: { part: ProviderPart; config: LoadedConf
     <section class="card" aria-label={words.settings}>
       <div class="card-head">
         <h2>{words.settings}</h2>
-        <span class="quiet">{words.settingsAbout}</span>
+        {part.setup?.is_own_host ? null : <span class="quiet">{words.settingsAbout}</span>}
       </div>
       <form
         class="stack card-body"
@@ -203,7 +203,10 @@ function Headers({ part, config, draft, onChange }: FieldsProps) {
 
 function Privacy({ part, config, draft, onChange }: FieldsProps) {
   const { slug } = part.row;
-  const choices = Object.entries(words.choices).map(([value, label]) => ({ value, label }));
+  const choices = Object.entries(words.choices).map(([value, label]) => ({
+    value,
+    label: value === "" && part.setup?.is_own_host ? words.notStated : label,
+  }));
   return (
     <div class="fields two">
       <Editable slug={slug} config={config} name="trains_on_data" label={words.trains}>

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { ErrorBox } from "../../parts/layout/states.tsx";
@@ -87,6 +87,17 @@ export function modelOf(trial: Trial): string | null {
 
 /** The outcome of a test in words, for each key. */
 export function TrialLines({ trial }: { trial: Trial | null }) {
+  const box = useRef<HTMLDivElement>(null);
+  // In a long form it may be out of view.
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [trial]);
+  return (
+    <div ref={box} class="trial">
+      <TrialText trial={trial} />
+    </div>
+  );
+}
+
+function TrialText({ trial }: { trial: Trial | null }) {
   if (trial === null) return null;
   if (trial.kind === "error") return <ErrorBox error={trial.error} />;
   if (trial.kind === "running")
@@ -108,13 +119,14 @@ export function TrialLines({ trial }: { trial: Trial | null }) {
 function TrialLine({ trial, isNamed }: { trial: KeyTrial; isNamed: boolean }) {
   const { key, status, message, model, latency_ms, upstream_status, upstream_message } = trial;
   const isOk = status === "ok";
+  const why = status === "refused" && upstream_message ? words.results.refused : message;
   const said = model === null ? words.results.okBare : words.results.ok(model, formatDuration(latency_ms));
   return (
     <div class={isOk ? "check-line good" : "check-line bad"}>
       <Icon name={isOk ? "check" : "alert"} />
       <span class="breaks">
         {isNamed ? `${words.results.key(key.split("#").at(-1) ?? key)}: ` : ""}
-        {isOk ? said : message}
+        {isOk ? said : why}
         {isOk || !upstream_message
           ? null
           : ` ${words.results.upstreamSaid(String(upstream_status ?? "–"), upstream_message)}`}
