@@ -117,6 +117,8 @@ export const providersText = {
     unpriced: "Without prices, nothing is charged, and lists warn of it. Enter 0 for a model that is free.",
     badPrices: "Enter the prices of prompt and answer, or leave all empty.",
     remove: (id: string) => `Remove ${id}`,
+    removeTitle: (id: string) => `Remove ${id}?`,
+    removeAbout: "The model is no longer served at this provider. Its prices here are deleted.",
     edit: "Edit",
     add: "Add a model",
     addTitle: (provider: string) => `Add a model at ${provider}`,

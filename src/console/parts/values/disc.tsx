@@ -1,3 +1,5 @@
+import { initialsOf } from "./initials.ts";
+
 /** A coloured disc with the initials of a name, in place of a logo that would be loaded from elsewhere. */
 export function Disc({ name, isLarge = false }: { name: string; isLarge?: boolean }) {
   return (
@@ -5,12 +7,6 @@ export function Disc({ name, isLarge = false }: { name: string; isLarge?: boolea
       {initialsOf(name)}
     </span>
   );
-}
-
-/** Returns two letters: the first of two words, or the first two of one. */
-export function initialsOf(name: string): string {
-  const [first = "", second] = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
-  return (second === undefined ? first.slice(0, 2) : `${first[0]}${second[0]}`).toUpperCase();
 }
 
 /** Returns a hue in degrees that is always the same for a name. */

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Pricing } from "../../api/schema.ts";
-import { PriceFields, type Prices, readPrices, typePrices } from "../../parts/config/price-fields.tsx";
+import { PriceFields } from "../../parts/config/price-fields.tsx";
+import { type Prices, readPrices, typePrices } from "../../parts/config/typed-prices.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";

@@ -1,6 +1,6 @@
 /** The operator's override of a model of the catalog, as the configuration has it. Pure functions. */
 import type { Pricing } from "../../api/schema.ts";
-import type { Prices } from "../../parts/config/price-fields.tsx";
+import type { Prices } from "../../parts/config/typed-prices.ts";
 import type { ConfigEdit, ConfigPath } from "../../parts/config/use-config.ts";
 
 /** What an override says about one provider's service of a model. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { typePrices } from "../../parts/config/price-fields.tsx";
+import { typePrices } from "../../parts/config/typed-prices.ts";
 import type { Config } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";

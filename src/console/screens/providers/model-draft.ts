@@ -5,7 +5,7 @@ import {
   readPrices,
   type TypedPrices,
   typePrices,
-} from "../../parts/config/price-fields.tsx";
+} from "../../parts/config/typed-prices.ts";
 import { text } from "../../text/text.ts";
 
 /** A model in a form. */
@@ -34,7 +34,12 @@ export interface HostModel {
 /** Returns the draft of a model that a host lists. Its id begins with the host's slug if the host names no author. */
 export function draftOf({ id, context_length }: HostModel, slug: string): ModelDraft {
   const known = /^[^/\s]+\/\S+$/.test(id) ? id : `${slug}/${id}`;
-  return { ...NO_DRAFT, name: id, id: known.replace(/\s+/g, "-"), context: context_length?.toString() ?? "" };
+  return {
+    ...NO_DRAFT,
+    name: id,
+    id: known.toLowerCase().replace(/\s+/g, "-"),
+    context: context_length?.toString() ?? "",
+  };
 }
 
 /** Returns the draft of a model of the configuration. */

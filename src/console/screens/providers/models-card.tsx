@@ -3,9 +3,12 @@ import { PinnedNote } from "../../parts/config/pinned-note.tsx";
 import { findPinned, inForceAt, storedAt } from "../../parts/config/read-config.ts";
 import type { LoadedConfig } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
-import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Confirm } from "../../parts/layout/dialog.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { formatCount } from "../../parts/values/format.ts";
+import { useAction } from "../../state/action.ts";
 import { text } from "../../text/text.ts";
 import { ModelDialog } from "./model-dialog.tsx";
 import { editDraft } from "./model-draft.ts";
@@ -25,14 +28,15 @@ interface ModelRow {
 export function ProviderModels(part: ProviderPart) {
   const { row, providers } = part;
   const [edited, setEdited] = useState<ModelRow | "new" | null>(null);
+  const [removed, setRemoved] = useState<string | null>(null);
   const config = providers.config.data;
   if (config === null) return null;
   const rows = listModels(row.slug, config);
-  const remove = (id: string) =>
-    void providers.config.save([{ path: pathOf(row.slug, "models", id), remove: true }]).then(() => {
-      showToast(words.model.removed(id));
-      providers.reload();
-    }, showFailure);
+  const done = () => {
+    setEdited(null);
+    setRemoved(null);
+    providers.reload();
+  };
   return (
     <section class="card" aria-label={words.provider.models}>
       <div class="card-head">
@@ -49,7 +53,7 @@ export function ProviderModels(part: ProviderPart) {
       {rows.length === 0 ? null : (
         <Table
           label={words.model.list}
-          columns={[...COLUMNS, sourceColumn(row.slug, config), actionColumn(setEdited, remove)]}
+          columns={[...COLUMNS, sourceColumn(row.slug, config), actionColumn(setEdited, setRemoved)]}
           rows={rows}
           keyOf={({ id }) => id}
           hasCards
@@ -62,13 +66,36 @@ export function ProviderModels(part: ProviderPart) {
           config={providers.config}
           draft={edited === "new" ? null : editDraft(edited.model)}
           onClose={() => setEdited(null)}
-          onDone={() => {
-            setEdited(null);
-            providers.reload();
-          }}
+          onDone={done}
         />
       )}
+      {removed === null ? null : (
+        <RemoveModel {...part} id={removed} onClose={() => setRemoved(null)} onDone={done} />
+      )}
     </section>
+  );
+}
+
+function RemoveModel(props: ProviderPart & { id: string; onClose: () => void; onDone: () => void }) {
+  const { id, row, providers } = props;
+  const removing = useAction();
+  const remove = () =>
+    removing.run(async () => {
+      await providers.config.save([{ path: pathOf(row.slug, "models", id), remove: true }]);
+      showToast(words.model.removed(id));
+      props.onDone();
+    });
+  return (
+    <Confirm
+      title={words.model.removeTitle(id)}
+      action={words.provider.remove}
+      isBusy={removing.isBusy}
+      onConfirm={() => void remove()}
+      onClose={props.onClose}
+    >
+      <FormError error={removing.error} />
+      <p>{words.model.removeAbout}</p>
+    </Confirm>
   );
 }
 

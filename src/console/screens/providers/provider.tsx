@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ConfigProvider } from "../../api/schema.ts";
-import { storedAt } from "../../parts/config/read-config.ts";
+import { findPinned, storedAt } from "../../parts/config/read-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Confirm } from "../../parts/layout/dialog.tsx";
@@ -100,6 +100,7 @@ function Actions({ trials, ...part }: ProviderPart & { trials: Trials }) {
   const toggling = useAction();
   const { config } = providers;
   const isStored = config.data !== null && storedAt(config.data, pathOf(row.slug)) !== undefined;
+  const isFree = config.data !== null && findPinned(config.data, pathOf(row.slug, "enabled")) === null;
   const isCalled = row.health !== null && row.health.keys.length > 0;
   const toggle = () =>
     toggling.run(async () => {
@@ -119,7 +120,7 @@ function Actions({ trials, ...part }: ProviderPart & { trials: Trials }) {
           <Button onClick={() => setOpen("drain")}>{words.drain}</Button>
         </>
       ) : null}
-      {isStored || isCalled ? (
+      {(isStored || isCalled) && isFree ? (
         <Button isBusy={toggling.isBusy} onClick={() => void toggle()}>
           {row.isEnabled ? words.disable : words.enable}
         </Button>

@@ -116,6 +116,7 @@ function Editable(props: {
 
 function printValue(value: unknown): string {
   if (value === undefined) return text.config.none;
+  if (typeof value === "boolean") return words.choices[`${value}`];
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

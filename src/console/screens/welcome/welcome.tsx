@@ -44,7 +44,10 @@ export default function Welcome() {
     <Page title={words.title} isNarrow>
       <p class="quiet">{words.intro}</p>
       <ol class="steps">
-        <Step number={1} title={words.key} isDone={hasKey}>
+        <Step number={1} title={words.provider} isDone={isOpen}>
+          <Providers isDone={isOpen} modelCount={models.length} />
+        </Step>
+        <Step number={2} title={words.key} isDone={hasKey}>
           <MakeKey
             secret={secret}
             onMade={(made) => {
@@ -53,11 +56,13 @@ export default function Welcome() {
             }}
           />
         </Step>
-        <Step number={2} title={words.send} isDone={latest !== null}>
-          <p class="quiet">{words.sendAbout}</p>
+        <Step number={3} title={words.send} isDone={latest !== null}>
+          <p class="quiet">
+            {words.sendAbout} <a href="/console/playground">{words.sendHere}</a>
+          </p>
           <Snippets secret={secret} model={model} />
         </Step>
-        <Step number={3} title={words.see} isDone={latest !== null}>
+        <Step number={4} title={words.see} isDone={latest !== null}>
           {latest === null ? (
             <p class="quiet" role="status">
               <span class="live-dot waiting" /> {words.waiting}
@@ -70,9 +75,6 @@ export default function Welcome() {
               <a href="/console/requests">{words.allRequests}</a>
             </p>
           )}
-        </Step>
-        <Step number={4} title={words.provider} isDone={isOpen}>
-          <Providers isDone={isOpen} modelCount={models.length} />
         </Step>
       </ol>
     </Page>
