@@ -24,8 +24,10 @@ export function ModelLimits(props: {
   const { id, config, loaded } = props;
   const path = limitsPath(id);
   const pinned = findPinned(loaded, path);
-  const [before] = useState(() => typeLimits(storedAt(loaded, path)));
-  const [typed, setTyped] = useState(before);
+  // Only what was typed: the rest follows the configuration, which others may change in the meantime.
+  const [changes, setChanges] = useState<Partial<Limits>>({});
+  const before = typeLimits(storedAt(loaded, path));
+  const typed = { ...before, ...changes };
   const saving = useAction();
   const problem = NAMES.find((name) => !/^(?:[1-9]\d{0,11})?$/.test(typed[name].trim())) ?? null;
   const isChanged = NAMES.some((name) => typed[name] !== before[name]);
@@ -33,6 +35,7 @@ export function ModelLimits(props: {
     saving.run(async () => {
       const value = readLimits(typed);
       await config.save([value === null ? { path, remove: true } : { path, value }]);
+      setChanges({});
       showToast(words.limitsSaved);
       props.onChanged();
     });
@@ -60,7 +63,7 @@ export function ModelLimits(props: {
                 inputMode="numeric"
                 value={typed[name]}
                 error={problem === name ? words.badLimit : null}
-                onInput={(value) => setTyped({ ...typed, [name]: value })}
+                onInput={(value) => setChanges({ ...changes, [name]: value })}
               />
             ))}
           </div>

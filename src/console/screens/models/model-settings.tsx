@@ -48,13 +48,7 @@ export function ModelSettings({ model, onChanged }: { model: ModelDetails; onCha
       ) : (
         <div class="stack">
           <Service model={model} config={config} loaded={data} onChanged={changed} />
-          <ModelLimits
-            key={data.stored.revision}
-            id={model.id}
-            config={config}
-            loaded={data}
-            onChanged={changed}
-          />
+          <ModelLimits id={model.id} config={config} loaded={data} onChanged={changed} />
         </div>
       )}
     </section>

@@ -69,7 +69,7 @@ export default function Provider({ params }: ScreenProps) {
           <DrainNotes {...part} />
           <ProviderKeys {...part} />
           <ProviderModels {...part} />
-          <SettingsCard key={config.data?.stored.revision} {...part} />
+          <SettingsCard {...part} />
         </div>
       )}
     </Page>

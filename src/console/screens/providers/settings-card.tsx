@@ -39,8 +39,10 @@ export function SettingsCard(part: ProviderPart) {
 
 function SettingsForm({ part, config }: { part: ProviderPart; config: LoadedConfig }) {
   const { slug } = part.row;
-  const [before] = useState(() => readDraft(slug, config));
-  const [draft, setDraft] = useState(before);
+  // Only what was typed: the rest follows the configuration, which others may change in the meantime.
+  const [typed, setTyped] = useState<Partial<SettingsDraft>>({});
+  const before = readDraft(slug, config);
+  const draft = { ...before, ...typed };
   const saving = useAction();
   const edits = isJson(draft.takes) && isJson(draft.send) ? listEdits(slug, before, draft) : null;
   const isChanged = edits === null || edits.length > 0;
@@ -48,6 +50,7 @@ function SettingsForm({ part, config }: { part: ProviderPart; config: LoadedConf
     saving.run(async () => {
       if (edits === null || edits.length === 0) return;
       await part.providers.config.save(edits);
+      setTyped({});
       showToast(words.saved);
       part.providers.reload();
     });
@@ -55,7 +58,7 @@ function SettingsForm({ part, config }: { part: ProviderPart; config: LoadedConf
     part,
     config,
     draft,
-    onChange: (changes: Partial<SettingsDraft>) => setDraft({ ...draft, ...changes }),
+    onChange: (changes: Partial<SettingsDraft>) => setTyped({ ...typed, ...changes }),
   };
   return (
     <section class="card" aria-label={words.settings}>
@@ -81,7 +84,7 @@ function SettingsForm({ part, config }: { part: ProviderPart; config: LoadedConf
           </Button>
           {isChanged ? (
             <>
-              <Button kind="bare" onClick={() => setDraft(before)}>
+              <Button kind="bare" onClick={() => setTyped({})}>
                 {text.lists.discard}
               </Button>
               <span class="faint">{text.lists.unsaved}</span>
