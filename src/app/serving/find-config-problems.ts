@@ -17,10 +17,16 @@ import { findUnknownVariables } from "../config/environment-variables.ts";
 import { findEndpointUrls, findOddPrices } from "../config/find-odd-values.ts";
 import { type ExaminedConfig, examineConfig, problemAt, readConfigFile } from "../config/load-config.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
-import { readExportSettings, readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
+import {
+  readExportSettings,
+  readMetricsAllowed,
+  readTrustedProxies,
+  requireOidcSecret,
+} from "../config/read-settings.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { type BuiltServing, buildServing } from "./build-serving.ts";
 import { findUnpricedModels } from "./configured-hosts.ts";
+import { findGeographyWarnings } from "./copied-models.ts";
 import { findServingProblems } from "./open-serving.ts";
 import { createUpstreams } from "./upstreams.ts";
 
@@ -113,6 +119,7 @@ async function findFurtherProblems(
   collectProblems(problems, () => openMasterKeys(config, random));
   collectProblems(problems, () => readTrustedProxies(config));
   collectProblems(problems, () => readMetricsAllowed(config));
+  collectProblems(problems, () => requireOidcSecret(config));
   collectProblems(problems, () => readExportSettings(environment));
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   try {
@@ -123,7 +130,8 @@ async function findFurtherProblems(
       (namesTier(config, problem.path) ? warnings : problems).push(problem);
     warnings.push(...serving.notices.map(plainProblem), ...findKeylessProviders(config, serving));
     warnings.push(
-      ...findUnpricedModels(config),
+      ...findUnpricedModels(config, serving.catalog.models),
+      ...findGeographyWarnings(config, serving.catalog.models),
       ...findOddPrices(config),
       ...findEndpointUrls(config, serving.catalog.providers, environment),
     );

@@ -3,15 +3,18 @@ import { budgetsText } from "./budgets.ts";
 import { chartText } from "./chart.ts";
 import { configText } from "./config.ts";
 import { creditsText } from "./credits.ts";
+import { durationText } from "./durations.ts";
 import { filterText } from "./filters.ts";
 import { healthText } from "./health.ts";
 import { listText } from "./lists.ts";
+import { manageText } from "./manage.ts";
 import { models } from "./models.ts";
 import { paletteText } from "./palette.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
 import { providersText } from "./providers.ts";
+import { rejectionText } from "./rejection.ts";
 import { routingText } from "./routing.ts";
 import { settingsText } from "./settings.ts";
 import { snippetText } from "./snippets.ts";
@@ -85,6 +88,7 @@ export const text = {
     failed: "Failed",
     cancelled: "Cancelled",
     interrupted: "Interrupted",
+    rejected: "Rejected",
   },
   errorTypes: {
     invalid_request: "The provider rejected the request as invalid",
@@ -100,7 +104,7 @@ export const text = {
     title: "Request",
     notFound: "Request not found",
     notFoundAbout:
-      "The id may be mistyped, its record may have been deleted, or it belongs to another account.",
+      "No generation and no rejected request has this id. Either may have been deleted after the days that it is kept for, or belongs to another account. Of many rejected requests of one caller, only some are kept one by one.",
     noProvider: "No provider",
     streamed: "streamed",
     cost: "Cost",
@@ -279,6 +283,7 @@ export const text = {
   models,
   takes: takesText,
   playground,
+  rejection: rejectionText,
   requests: {
     title: "Requests",
     requests: "requests",
@@ -365,6 +370,8 @@ export const text = {
     },
   },
   lists: listText,
+  durations: durationText,
+  manage: manageText,
   charts: chartText,
   config: configText,
   filters: filterText,
@@ -424,7 +431,7 @@ export const text = {
     owner: "Account",
     ownerHint: "The account that pays. Empty: the operator's own account.",
     models: "Models",
-    modelsHint: "Ids or patterns such as openai/*, separated by commas.",
+    modelsHint: "Models, named routes, or patterns such as openai/*.",
     allModels: "All models",
     spendLimit: "Spending limit in dollars",
     spendLimitPeriod: "Period of the limit",
@@ -437,10 +444,10 @@ export const text = {
     requestsPerMinute: "Requests per minute",
     tokensPerMinute: "Tokens per minute",
     concurrent: "Concurrent requests",
-    promptLog: "Store bodies for (seconds)",
+    promptLog: "Store bodies for",
     promptLogHint:
       "Request and response bodies are stored encrypted for this time, and can be read here. Empty: never.",
-    cache: "Cache answers for (seconds)",
+    cache: "Cache answers for",
     cacheHint: "A request that equals an earlier one gets the same answer, at no cost. Empty: never.",
     noLimit: "No limit",
     limit: "Limit",
@@ -459,11 +466,23 @@ export const text = {
     revokeAbout: "All further requests with the key are rejected. This cannot be undone.",
     revoked: (name: string) => `${name} was revoked.`,
     states: { expired: "Expired", revoked: "Revoked" },
+    member: "Member",
+    serviceKey: "None: a service key",
+    search: "Search keys",
+    unused: "Use",
+    unusedChoices: {
+      "": "Used or not",
+      never: "Never used",
+      "7d": "Unused for 7 days",
+      "30d": "Unused for 30 days",
+      "90d": "Unused for 90 days",
+    },
+    noMatch: "No key matches",
+    noMatchAbout: "Search for another part of the name, or choose other keys.",
+    modelCount: (count: number) => (count === 1 ? "1 model" : `${count} models`),
     showEnded: "Show ended keys",
     none: "No keys",
     noneAbout: "Create a key to call models with it.",
-    newer: "Newer",
-    older: "Older",
     problems: {
       required: "Enter a name.",
       number: "Enter an amount in dollars, such as 25 or 0.50.",

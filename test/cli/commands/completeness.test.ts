@@ -13,10 +13,12 @@ import { endpointOf } from "../../../src/cli/endpoint/declare-command.ts";
 import { runCli } from "../../../src/cli/run-cli.ts";
 import { sealEntries } from "../../../src/core/extensions/prompt-log/seal-entry.ts";
 import { createVault } from "../../../src/core/provider-keys/vault.ts";
+import { bucketOf } from "../../../src/core/routing/history/history-ranges.ts";
 import type { UsageRecord } from "../../../src/core/usage/records/records.ts";
 import { ENDPOINTS } from "../../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../../catalog/seed-catalog.ts";
 import { sourceModel } from "../../catalog/source-fixture.ts";
+import { rejectionAt, requestIdAt } from "../../storage/contracts/rejection-store.ts";
 import { databaseVariables } from "../../support/databases/test-databases.ts";
 import { openTestStores } from "../../support/databases/test-stores.ts";
 import { expectPromisedOutput } from "../../support/gateway/promised-output.ts";
@@ -30,10 +32,14 @@ interface Scene {
   readonly budget: string;
   readonly generation: string;
   readonly session: string;
+  /** The id of a rejected request. */
+  readonly rejected: string;
   /** A file with a tier. */
   readonly tierFile: string;
   /** A file with the definition of a named route. */
   readonly routeFile: string;
+  /** A file with a configuration. */
+  readonly configFile: string;
   /** Held price changes. */
   readonly changes: readonly [approved: string, rejected: string];
 }
@@ -95,6 +101,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   // Runs until it is interrupted. Tested in requests-tail.test.ts.
   "GET /api/admin/generations/stream": [],
   "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
+  "GET /api/admin/rejections": [() => ["requests", "list", "--rejected"]],
+  "GET /api/admin/rejections/:id": [({ rejected }) => ["requests", "show", rejected]],
   "GET /api/admin/audit": [() => ["audit", "list"]],
   "GET /api/admin/audit/verify": [() => ["audit", "verify"]],
   "POST /api/admin/accounts/:id/credits": [
@@ -143,6 +151,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/admin/health/:provider/drain": [],
   "DELETE /api/admin/health/:provider/drain": [],
   "POST /api/admin/health/:provider/clear": [],
+  "GET /api/admin/health/history": [() => ["health", "history"]],
+  "GET /api/admin/incidents": [() => ["health", "incidents"]],
   // Ask a running gateway. Tested in webhooks.test.ts.
   "GET /api/admin/webhooks": [],
   "POST /api/admin/webhooks/test": [],
@@ -150,6 +160,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/console/session": [],
   "GET /api/console/session": [],
   "DELETE /api/console/session": [],
+  "POST /api/console/oidc/trials": [],
+  "GET /api/console/oidc/trials/:id": [],
   // A command can create a key as it is wanted.
   "POST /api/console/playground-key": [],
   "POST /api/admin/users/:id/identities": [
@@ -172,7 +184,9 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
   "GET /api/admin/named-routes/:name": [() => ["named-routes", "show", "fast"]],
   "GET /api/admin/named-routes/:name/versions": [() => ["named-routes", "versions", "fast"]],
-  "POST /api/admin/named-routes/:name/restore": [() => ["named-routes", "restore", "fast", "1"]],
+  "POST /api/admin/named-routes/:name/restore": [
+    ({ user }) => ["named-routes", "restore", "fast", "1", "--account", user],
+  ],
   "DELETE /api/admin/named-routes/:name": [
     ({ user }) => ["named-routes", "delete", "fast", "--account", user],
   ],
@@ -182,6 +196,25 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
     ({ user }) => ["policy", "dry-run", "--account", user, "--policy", '{"denied_models":["openai/*"]}'],
   ],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
+  "GET /api/admin/config": [() => ["config", "show"]],
+  "PATCH /api/admin/config": [
+    () => ["config", "set", "limits.attempts", "3"],
+    () => ["config", "unset", "limits.attempts"],
+  ],
+  "PUT /api/admin/config": [({ configFile }) => ["config", "apply", configFile, "--yes"]],
+  "GET /api/admin/config/export": [() => ["config", "export"]],
+  "GET /api/admin/config/revisions": [() => ["config", "revisions"]],
+  "GET /api/admin/config/revisions/:revision": [() => ["config", "revision", "1"]],
+  "POST /api/admin/config/revisions/:revision/restore": [() => ["config", "restore", "1"]],
+  "GET /api/admin/config/secrets": [() => ["secrets", "list"]],
+  // Reads the secret from standard input. Tested in stored-config.test.ts.
+  "PUT /api/admin/config/secrets/:id": [],
+  "DELETE /api/admin/config/secrets/:id": [],
+  // The schema is for forms, and a running gateway tries what a form has. `health test` tests what is in force.
+  "GET /api/admin/config/schema": [],
+  "POST /api/admin/config/providers/:provider/test": [],
+  "POST /api/admin/config/providers/:provider/models": [],
+  "POST /api/admin/config/guardrails/try": [],
   // Asks a running gateway. Tested in reload.test.ts.
   "POST /api/admin/settings/reload": [],
   "GET /api/admin/models": [() => ["models", "list"]],
@@ -219,6 +252,7 @@ beforeAll(async () => {
   Object.assign(process.env, await databaseVariables(dataDir));
   process.env["GATEWAY_SECRETS_KEY"] = MASTER_KEY;
   writeFileSync(join(dataDir, "tier.yaml"), "name: Fast\nrule: {by: free}\n");
+  writeFileSync(join(dataDir, "config.yaml"), "limits: { repeats: 2 }\n");
   writeFileSync(join(dataDir, "route.yaml"), "kind: alias\ntarget: acme/one\n");
   const configFile = join(dataDir, "gateway.yaml");
   writeFileSync(configFile, JSON.stringify({ catalog: { source: source.url } }));
@@ -236,9 +270,11 @@ beforeAll(async () => {
     providerKey: "pkey_1",
     generation: "gen_1",
     session: "sess_1",
+    rejected: requestIdAt(1),
     budget: "budget_1",
     tierFile: join(dataDir, "tier.yaml"),
     routeFile: join(dataDir, "route.yaml"),
+    configFile: join(dataDir, "config.yaml"),
     changes: [waiting[0].id, waiting[1].id],
   };
   await seed(user, scene.key);
@@ -280,6 +316,21 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     lastUsedAt: now,
     expiresAt: now + 3_600_000,
   });
+  await stores.healthHistory.addOutcomes([
+    {
+      ...{ provider: "acme", range: "hour", beganAt: bucketOf("hour", now) },
+      ...{ succeeded: 1, failed: 1, rateLimited: 0, keyRefused: 0 },
+    },
+  ]);
+  const failure = { type: "upstream_error", status: 500 };
+  await stores.healthHistory.reportIncident({
+    ...{ id: "inc_1", provider: "acme", observer: "gateway_1", isSeen: true, isContinued: false },
+    ...{ level: "down", models: ["acme/model"], at: now },
+    failures: [{ ...failure, count: 1 }],
+    sample: { ...failure, at: now, model: "acme/model", message: "broken", generationId: "gen_1" },
+    ...{ failedAttempts: 1, savedRequests: 0, failedRequests: 1 },
+  });
+  await stores.rejections.addRejections([rejectionAt(1, { accountId, userId: accountId, keyId })]);
   await stores.budgets.insertBudget({
     ...{ id: "budget_1", accountId, name: "All", subject: "account", subjectId: null, endUser: null },
     ...{ limit: 1_000, period: "month", days: null, action: "block", warnAt: 800, setBy: "operator" },
@@ -378,11 +429,19 @@ const WITHOUT_COMMAND = [
   // Sign-in, feeds, and the keys of the playground.
   ...["POST", "GET", "DELETE"].map((method) => `${method} /api/console/session`),
   "POST /api/console/playground-key",
+  ...["POST /api/console/oidc/trials", "GET /api/console/oidc/trials/:id"],
   "GET /api/admin/generations/stream",
   // Signed by the payment system, or asked by a key about itself.
   ...["POST /api/payments/webhook", "GET /key", "GET /credits", "GET /activity"],
-  // `config sources` reads the same from the configuration; commands find provider keys by their names.
-  ...["GET /api/admin/settings", "GET /api/admin/provider-keys"],
+  // `requests list --rejected` and `requests show` ask them besides those of generations.
+  ...["GET /api/admin/rejections", "GET /api/admin/rejections/:id"],
+  // Commands find provider keys by their names.
+  "GET /api/admin/provider-keys",
+  // For the forms of the console.
+  "GET /api/admin/config/schema",
+  ...["providers/:provider/test", "providers/:provider/models", "guardrails/try"].map(
+    (path) => `POST /api/admin/config/${path}`,
+  ),
 ];
 
 test("every management endpoint is rendered by a command, but for a few that no operator types", async () => {
@@ -517,9 +576,11 @@ const PLACEHOLDERS: Scene = {
   providerKey: "<key>",
   generation: "<generation>",
   session: "<session>",
+  rejected: "<request>",
   budget: "<budget>",
   tierFile: "<file>",
   routeFile: "<file>",
+  configFile: "<file>",
   changes: ["<change>", "<other change>"],
 };
 
