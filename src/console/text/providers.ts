@@ -87,15 +87,6 @@ export const providersText = {
     baseUrl: "Base URL",
     baseUrlHint: "As this gateway reaches it, usually ending in /v1.",
     format: "API format",
-    formats: {
-      "openai-chat": "OpenAI chat completions",
-      "openai-responses": "OpenAI responses",
-      "openai-completions": "OpenAI completions",
-      "anthropic-messages": "Anthropic messages",
-      gemini: "Google Gemini",
-      "bedrock-converse": "Amazon Bedrock Converse",
-      "cohere-chat": "Cohere chat",
-    } as Readonly<Record<string, string>>,
     readModels: "Read its models",
     readAgain: "Read again",
     models: "Models",
@@ -125,8 +116,9 @@ export const providersText = {
     editTitle: (id: string) => `Change ${id}`,
     addAbout:
       "For what the catalog does not list: a deployment, an inference profile, or a fine-tuned model.",
-    like: "Same as model",
-    likeHint: "Takes context window and prices over from a model of the catalog.",
+    copyOf: "Copy of",
+    copyOfHint:
+      "A model of the catalog whose inputs, context window, parameters, reasoning and prices it has, unless a field below says otherwise. Names of Amazon Bedrock with a geography, such as eu.…, are recognized without it.",
     save: "Save",
     saved: (id: string) => `${id} was saved.`,
     removed: (id: string) => `${id} is no longer served here.`,

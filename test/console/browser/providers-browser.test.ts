@@ -125,8 +125,10 @@ catalog:
     await page.getByText("1 model is served now.").waitFor();
     expect((await ask("vllm/llama-3")).status).toBe(200);
     expect(calls.at(-1)).toBe(`llama-3 ${FIRST}`);
-    await page.getByRole("link", { name: "Try one in the playground" }).click();
-    await page.waitForURL(/playground\?models=vllm%2Fllama-3/);
+    const link = page.getByRole("link", { name: "Try one in the playground" });
+    expect(await link.getAttribute("href")).toBe("/console/playground?models=vllm%2Fllama-3");
+    await link.click();
+    await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
     const { data } = await callAdmin(gateway, gateway.adminKey, "GET", "/config");
     expect(JSON.stringify(data)).toContain(
       '"prices":{"prompt":"0.0000005","completion":"0.0000015","cache_read":"0.00000005"}',
@@ -180,21 +182,23 @@ catalog:
     expect((data as unknown as { last_four: string }[]).map(({ last_four }) => last_four)).toEqual(["3333"]);
   });
 
-  test("a model with the prices of one of the catalog is added, and a header that stays secret", async () => {
+  test("a copy of a model of the catalog is added with its prices, and a header that stays secret", async () => {
     const page = await open("providers/vllm");
     await page.getByRole("button", { name: "Add a model" }).click();
     const form = page.getByRole("dialog", { name: "Add a model at vLLM" });
     await form.getByLabel("Id for clients").fill("acme/tuned");
     await form.getByLabel("Name at the host").fill("tuned-7");
-    await form.getByRole("combobox", { name: "Same as model" }).fill("openai/gpt-5-mini");
-    await form.getByRole("option", { name: "openai/gpt-5-mini" }).first().click();
+    await form.getByRole("combobox", { name: "Copy of" }).fill("openai/gpt-4.1-mini");
+    await form.getByRole("option", { name: "openai/gpt-4.1-mini" }).first().click();
     await form.getByText("Without prices, nothing is charged").waitFor({ state: "detached" });
-    expect(await form.getByLabel("Prompt").inputValue()).toBe("0.25");
-    expect(await form.getByLabel("Cache read").inputValue()).toBe("0.025");
+    await form.getByPlaceholder("0.1").waitFor();
+    expect(await form.getByLabel("Prompt").getAttribute("placeholder")).toBe("0.4");
     await save(form);
     await page.getByRole("link", { name: "acme/tuned" }).waitFor();
     expect((await ask("acme/tuned")).status).toBe(200);
     expect(calls.at(-1)).toBe(`tuned-7 ${THIRD}`);
+    const { data } = await callAdmin(gateway, gateway.adminKey, "GET", "/models/acme/tuned");
+    expect(data["pricing"]).toMatchObject({ prompt: "0.0000004" });
     await page.getByRole("button", { name: "Add a header" }).click();
     await page.getByLabel("Name", { exact: true }).fill("x-team");
     await page.getByLabel("Value").fill("a-header-of-our-team");

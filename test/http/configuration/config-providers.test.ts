@@ -20,6 +20,7 @@ type Body = any;
 test("the providers that can be configured are listed by name, with what each needs and serves", async () => {
   const { status, body } = await callAdmin(gateway, gateway.adminKey, "GET", "/config/providers");
   const data = (body as Body).data as Body[];
+  expect((body as Body).host_formats).toContain("openai-responses");
   expect(status).toBe(200);
   const names = data.map(({ name }) => name);
   expect(names).toEqual(names.toSorted((a: string, b: string) => a.localeCompare(b, "en")));

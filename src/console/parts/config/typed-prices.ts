@@ -1,4 +1,5 @@
 /** Prices as they are typed into a form. Pure functions. */
+import type { Pricing } from "../../api/schema.ts";
 import { toPerMillion, toPerToken } from "./shift-decimal.ts";
 
 /** The prices of tokens that a form has, by their names in the configuration. */
@@ -35,4 +36,28 @@ export function readPrices(typed: TypedPrices, others: Prices = {}): Prices | nu
   if (!hasBoth || entries.some(([, price]) => price === null)) return null;
   const rest = Object.entries(others).filter(([name]) => !(PRICE_FIELDS as readonly string[]).includes(name));
   return Object.fromEntries([...entries, ...rest]);
+}
+
+/** The prices of lists by their names in the configuration. */
+const PRICE_NAMES = {
+  prompt: "prompt",
+  completion: "completion",
+  input_cache_read: "cache_read",
+  input_cache_write: "cache_write",
+  internal_reasoning: "reasoning",
+  audio: "audio_in",
+  audio_output: "audio_out",
+  image_output: "image_out",
+  image: "image",
+  request: "request",
+  web_search: "search",
+} as const;
+
+/** Returns the prices of a list as the configuration has them. */
+export function toConfigPrices(pricing: Partial<Pricing> | undefined): Prices {
+  const entries = Object.entries(PRICE_NAMES).flatMap(([listed, name]) => {
+    const price = pricing?.[listed as keyof typeof PRICE_NAMES];
+    return typeof price === "string" ? [[name, price] as const] : [];
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks";
 import type { Pricing } from "../../api/schema.ts";
 import { PriceFields } from "../../parts/config/price-fields.tsx";
-import { type Prices, readPrices, typePrices } from "../../parts/config/typed-prices.ts";
+import { type Prices, readPrices, toConfigPrices, typePrices } from "../../parts/config/typed-prices.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
-import { useAction } from "../../state/action.ts";
 import { text } from "../../text/text.ts";
-import { toConfigPrices } from "./override-draft.ts";
 
 const words = text.models.operator;
 

@@ -1,12 +1,13 @@
 import { useState } from "preact/hooks";
+import type { LoadedConfig } from "../../parts/config/config-types.ts";
 import { PinnedNote } from "../../parts/config/pinned-note.tsx";
 import { findPinned, storedAt } from "../../parts/config/read-config.ts";
-import type { Config, LoadedConfig } from "../../parts/config/use-config.ts";
+import type { Config } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { showToast } from "../../parts/layout/toast.tsx";
-import { useAction } from "../../state/action.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.models.operator;

@@ -1,21 +1,22 @@
 import { useState } from "preact/hooks";
+import type { ConfigEdit, LoadedConfig } from "../../parts/config/config-types.ts";
 import { PinnedNote } from "../../parts/config/pinned-note.tsx";
 import { findPinned, inForceAt, storedAt } from "../../parts/config/read-config.ts";
-import { type Config, type ConfigEdit, type LoadedConfig, useConfig } from "../../parts/config/use-config.ts";
+import { type Config, useConfig } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
-import { useAction } from "../../state/action.ts";
+import { forgetCatalog } from "../../state/catalog/load-models.ts";
+import type { ModelDetails } from "../../state/catalog/model-types.ts";
 import { navigate } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 import { EndpointPrices } from "./endpoint-prices.tsx";
-import { forgetCatalog } from "./load-models.ts";
 import { limitsPath, ModelLimits } from "./model-limits.tsx";
-import type { ModelDetails } from "./model-types.ts";
 import {
   type EndpointOverride,
   type ModelOverride,

@@ -3,10 +3,11 @@ import type { CatalogModel } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, RowsSkeleton } from "../../parts/layout/states.tsx";
+import { useCatalog } from "../../state/catalog/load-models.ts";
+import type { CatalogList } from "../../state/catalog/model-types.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { useCatalog } from "./load-models.ts";
 import { ModelFilterBar } from "./model-filter-bar.tsx";
 import {
   comparePath,
@@ -16,7 +17,6 @@ import {
   printFilters,
   readFilters,
 } from "./model-filters.ts";
-import type { CatalogList } from "./model-types.ts";
 import { ModelsTable } from "./models-table.tsx";
 import { OperatorActions } from "./operator-actions.tsx";
 

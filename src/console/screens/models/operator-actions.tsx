@@ -6,11 +6,11 @@ import { Button } from "../../parts/controls/button.tsx";
 import { Select } from "../../parts/controls/field.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { forgetCatalog } from "../../state/catalog/load-models.ts";
 import { text } from "../../text/text.ts";
 import { ModelDialog } from "../providers/model-dialog.tsx";
 import { listProviderRows } from "../providers/provider-rows.ts";
 import { useProviders } from "../providers/use-providers.ts";
-import { forgetCatalog } from "./load-models.ts";
 import { type ModelOverride, overridePath, toEdit, withHidden } from "./override-draft.ts";
 
 const words = text.models.operator;

@@ -1,7 +1,7 @@
 /** The operator's override of a model of the catalog, as the configuration has it. Pure functions. */
-import type { Pricing } from "../../api/schema.ts";
+
+import type { ConfigEdit, ConfigPath } from "../../parts/config/config-types.ts";
 import type { Prices } from "../../parts/config/typed-prices.ts";
-import type { ConfigEdit, ConfigPath } from "../../parts/config/use-config.ts";
 
 /** What an override says about one provider's service of a model. */
 export type EndpointOverride = Readonly<Record<string, unknown>> & {
@@ -47,28 +47,4 @@ function dropUndefined(values: Readonly<Record<string, unknown>>): Readonly<Reco
 export function toEdit(id: string, override: ModelOverride): ConfigEdit {
   const path = overridePath(id);
   return Object.keys(override).length === 0 ? { path, remove: true } : { path, value: override };
-}
-
-/** The prices of lists by their names in the configuration. */
-const PRICE_NAMES = {
-  prompt: "prompt",
-  completion: "completion",
-  input_cache_read: "cache_read",
-  input_cache_write: "cache_write",
-  internal_reasoning: "reasoning",
-  audio: "audio_in",
-  audio_output: "audio_out",
-  image_output: "image_out",
-  image: "image",
-  request: "request",
-  web_search: "search",
-} as const;
-
-/** Returns the prices of a list as the configuration has them. */
-export function toConfigPrices(pricing: Partial<Pricing> | undefined): Prices {
-  const entries = Object.entries(PRICE_NAMES).flatMap(([listed, name]) => {
-    const price = pricing?.[listed as keyof typeof PRICE_NAMES];
-    return typeof price === "string" ? [[name, price] as const] : [];
-  });
-  return Object.fromEntries(entries);
 }

@@ -57,6 +57,7 @@ export function AddProvider({ onClose }: { onClose: () => void }) {
         host={step.host}
         config={config}
         taken={(providers.lists.data?.setups ?? []).map(({ slug }) => slug)}
+        formats={providers.lists.data?.hostFormats ?? []}
         onBack={choose}
         onDone={finish}
         onClose={onClose}

@@ -3,9 +3,9 @@ import { SecretField } from "../../parts/config/secret-field.tsx";
 import type { Config } from "../../parts/config/use-config.ts";
 import { Field, Select } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
-import { useAction } from "../../state/action.ts";
 import { text } from "../../text/text.ts";
 import { ConnectFoot } from "./connect-foot.tsx";
 import { FIRST_KEY } from "./connect-provider.tsx";
@@ -23,6 +23,7 @@ interface Values {
   readonly name: string;
   readonly slug: string;
   readonly baseUrl: string;
+  /** Empty: the default. */
   readonly format: string;
   readonly key: string;
   readonly choices: readonly Choice[];
@@ -34,6 +35,8 @@ export function ConnectHost(props: {
   config: Config;
   /** The slugs that exist. */
   taken: readonly string[];
+  /** The API formats, the default first. */
+  formats: readonly string[];
   onBack: () => void;
   onDone: (slug: string, name: string, model: string | null) => void;
   onClose: () => void;
@@ -76,6 +79,7 @@ export function ConnectHost(props: {
     >
       <FormError error={saving.error} />
       <HostFields
+        formats={props.formats}
         values={values}
         problems={showsProblems ? problems : { ...problems, name: null, baseUrl: null }}
         onChange={(changes) => {
@@ -103,6 +107,7 @@ export function ConnectHost(props: {
 const PLACEHOLDER = { id: "any/model", name: "model" };
 
 function HostFields(props: {
+  formats: readonly string[];
   values: Values;
   problems: Problems;
   onChange: (changes: Partial<Values>) => void;
@@ -139,7 +144,7 @@ function HostFields(props: {
         <Select
           label={words.host.format}
           value={values.format}
-          choices={Object.entries(words.host.formats).map(([value, label]) => ({ value, label }))}
+          choices={props.formats.map((label, at) => ({ value: at === 0 ? "" : label, label }))}
           onChange={(format) => onChange({ format })}
         />
       </div>
@@ -156,7 +161,7 @@ function HostFields(props: {
 function firstValues(host: HostKind, taken: readonly string[]): Values {
   const { name, baseUrl } = words.choose.hosts[host];
   const named = host === "other" ? "" : freeName(name, taken);
-  return { name: named, slug: toSlug(named), baseUrl, format: "openai-chat", key: "", choices: [] };
+  return { name: named, slug: toSlug(named), baseUrl, format: "", key: "", choices: [] };
 }
 
 /** Returns a name whose slug is free: `vLLM`, then `vLLM 2`. */
@@ -182,7 +187,7 @@ function toSettings({ name, baseUrl, format, key }: Values, models: readonly obj
   return {
     name: name.trim(),
     base_url: baseUrl.trim(),
-    ...(format === "openai-chat" ? {} : { format }),
+    ...(format === "" ? {} : { format }),
     ...(key.trim() === ""
       ? {}
       : { api_keys: [{ id: FIRST_KEY, key: key.trim(), weight: 1, enabled: true }] }),

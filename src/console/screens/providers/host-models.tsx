@@ -3,7 +3,7 @@ import { call } from "../../api/client.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check, Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { useAction } from "../../state/action.ts";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { text } from "../../text/text.ts";
 import { draftOf, type HostModel, type ModelDraft } from "./model-draft.ts";
 import { ModelFields } from "./model-fields.tsx";

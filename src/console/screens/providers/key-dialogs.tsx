@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { ConfigEdit } from "../../parts/config/config-types.ts";
 import { storedAt } from "../../parts/config/read-config.ts";
 import { printSecret, SecretField } from "../../parts/config/secret-field.tsx";
-import type { ConfigEdit } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check, Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { Confirm, Dialog } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
-import { useAction } from "../../state/action.ts";
 import { text } from "../../text/text.ts";
 import { ConnectFoot } from "./connect-foot.tsx";
-import type { ProviderPart } from "./provider.tsx";
 import { type KeyRow, type NamedKey, pathOf } from "./provider-rows.ts";
 import { ensureTested, hasFailed, TrialLines, useTrial } from "./trials.tsx";
+import type { ProviderPart } from "./use-providers.ts";
 
 const words = text.providers.provider;
 

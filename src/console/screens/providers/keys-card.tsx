@@ -8,8 +8,8 @@ import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { text } from "../../text/text.ts";
 import { AddKey, EditKey, RemoveKey, RotateKey } from "./key-dialogs.tsx";
-import type { ProviderPart } from "./provider.tsx";
 import { type KeyRow, listKeyRows, pathOf } from "./provider-rows.ts";
+import type { ProviderPart } from "./use-providers.ts";
 
 const words = text.providers.provider;
 

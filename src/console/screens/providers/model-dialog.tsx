@@ -1,16 +1,16 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { typePrices } from "../../parts/config/typed-prices.ts";
+import { useState } from "preact/hooks";
+import { type TypedPrices, toConfigPrices, typePrices } from "../../parts/config/typed-prices.ts";
 import type { Config } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { Dialog } from "../../parts/layout/dialog.tsx";
-import { showFailure, showToast } from "../../parts/layout/toast.tsx";
-import { useAction } from "../../state/action.ts";
+import { showToast } from "../../parts/layout/toast.tsx";
+import { loadModel, useCatalog } from "../../state/catalog/load-models.ts";
+import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
-import { loadModel, useCatalog } from "../models/load-models.ts";
-import { toConfigPrices } from "../models/override-draft.ts";
 import { isSound, type ModelDraft, NO_DRAFT, toModel } from "./model-draft.ts";
 import { ModelFields } from "./model-fields.tsx";
 import { pathOf } from "./provider-rows.ts";
@@ -35,6 +35,10 @@ export function ModelDialog(props: {
   const [draft, setDraft] = useState(props.draft ?? NO_DRAFT);
   const [showsProblems, setShowsProblems] = useState(false);
   const saving = useAction();
+  const { copyOf } = draft;
+  const copied = useLoad(copyOf === null ? null : `copied ${copyOf}`, (signal) =>
+    readCopied(copyOf ?? "", slug, signal),
+  );
   const save = () =>
     saving.run(async () => {
       const model = toModel(draft);
@@ -66,13 +70,14 @@ export function ModelDialog(props: {
         <>
           <p class="quiet">{words.addAbout}</p>
           {props.children}
-          <LikeModel slug={slug} onChoose={(like) => setDraft((before) => ({ ...before, ...like }))} />
         </>
       ) : null}
+      <CopyOf value={draft.copyOf} onChange={(copyOf) => setDraft({ ...draft, copyOf })} />
       <ModelFields
         draft={draft}
         onChange={setDraft}
         showsProblems={showsProblems}
+        copied={copied.data}
         hasName
         hasFixedId={!isNew}
       />
@@ -80,29 +85,14 @@ export function ModelDialog(props: {
   );
 }
 
-/** A choice of a model of the catalog, whose context window and prices are taken over. */
-function LikeModel(props: { slug: string; onChoose: (like: Partial<ModelDraft>) => void }) {
-  const [id, setId] = useState<string | null>(null);
-  const { data } = useCatalog();
-  const options = (data?.data ?? []).map((model) => ({ value: model.id, label: model.id }));
-  useEffect(() => {
-    if (id === null) return;
-    const loading = new AbortController();
-    readLike(id, props.slug, loading.signal).then(props.onChoose, (failure: unknown) => {
-      if (!loading.signal.aborted) showFailure(failure);
-    });
-    return () => loading.abort();
-  }, [id]);
-  return (
-    <div class="field">
-      <Combobox label={words.like} value={id} options={options} onChange={setId} />
-      <span class="field-hint">{words.likeHint}</span>
-    </div>
-  );
+/** What a copy has unless its form says otherwise. */
+interface Copied {
+  readonly context: string;
+  readonly prices: TypedPrices;
 }
 
-/** Returns what a model of the catalog has at the provider, otherwise at the first one. */
-async function readLike(id: string, slug: string, signal: AbortSignal): Promise<Partial<ModelDraft>> {
+/** Returns what a copy of a model has: the context window and prices of the model at the provider, otherwise at its first one. */
+async function readCopied(id: string, slug: string, signal: AbortSignal): Promise<Copied> {
   const { endpoints } = await loadModel(id, signal);
   const endpoint = endpoints.find(({ provider }) => provider === slug) ?? endpoints[0];
   const row = endpoint?.prices.find(
@@ -112,4 +102,16 @@ async function readLike(id: string, slug: string, signal: AbortSignal): Promise<
     context: endpoint?.context_length.toString() ?? "",
     prices: typePrices(toConfigPrices(row?.pricing)),
   };
+}
+
+/** A choice of the model of the catalog that is copied. */
+function CopyOf({ value, onChange }: { value: string | null; onChange: (id: string | null) => void }) {
+  const { data } = useCatalog();
+  const options = (data?.data ?? []).map(({ id }) => ({ value: id, label: id }));
+  return (
+    <div class="field">
+      <Combobox label={words.copyOf} value={value} options={options} onChange={onChange} />
+      <span class="field-hint">{words.copyOfHint}</span>
+    </div>
+  );
 }

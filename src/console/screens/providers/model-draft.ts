@@ -16,6 +16,8 @@ export interface ModelDraft {
   readonly id: string;
   readonly context: string;
   readonly prices: TypedPrices;
+  /** A model of the catalog that it copies; null for none. */
+  readonly copyOf: string | null;
   /** Settings of the model that have no field. They are kept. */
   readonly others: Readonly<Record<string, unknown>>;
 }
@@ -23,7 +25,14 @@ export interface ModelDraft {
 /** What is wrong with each field of a draft; null if nothing is. */
 export type DraftProblems = Readonly<Record<"id" | "context" | "prices", string | null>>;
 
-export const NO_DRAFT: ModelDraft = { name: "", id: "", context: "", prices: NO_PRICES, others: {} };
+export const NO_DRAFT: ModelDraft = {
+  name: "",
+  id: "",
+  context: "",
+  prices: NO_PRICES,
+  copyOf: null,
+  others: {},
+};
 
 /** A model that a host lists. */
 export interface HostModel {
@@ -44,12 +53,13 @@ export function draftOf({ id, context_length }: HostModel, slug: string): ModelD
 
 /** Returns the draft of a model of the configuration. */
 export function editDraft(model: Readonly<Record<string, unknown>>): ModelDraft {
-  const { id, name, context_length, prices, ...others } = model;
+  const { id, name, context_length, prices, copy_of, ...others } = model;
   return {
     id: String(id ?? ""),
     name: typeof name === "string" ? name : "",
     context: context_length === undefined ? "" : String(context_length),
     prices: typePrices(prices as Prices | undefined),
+    copyOf: typeof copy_of === "string" ? copy_of : null,
     others: { ...others, prices },
   };
 }
@@ -73,6 +83,7 @@ export function toModel({
   id,
   context,
   prices,
+  copyOf,
   others,
 }: ModelDraft): Readonly<Record<string, unknown>> {
   const { prices: former, ...kept } = others;
@@ -80,6 +91,7 @@ export function toModel({
   return {
     id: id.trim(),
     ...(name.trim() === "" ? {} : { name: name.trim() }),
+    ...(copyOf === null ? {} : { copy_of: copyOf }),
     ...(context.trim() === "" ? {} : { context_length: Number(context) }),
     ...kept,
     ...(read ? { prices: read } : {}),

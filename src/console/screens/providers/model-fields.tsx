@@ -1,4 +1,5 @@
 import { PriceFields } from "../../parts/config/price-fields.tsx";
+import type { TypedPrices } from "../../parts/config/typed-prices.ts";
 import { Field } from "../../parts/controls/field.tsx";
 import { text } from "../../text/text.ts";
 import { findProblems, type ModelDraft } from "./model-draft.ts";
@@ -13,8 +14,10 @@ export function ModelFields(props: {
   /** Whether the id is fixed, because it identifies the setting. */
   hasFixedId?: boolean;
   hasName?: boolean;
+  /** What a copied model has, which applies while a field is empty; null if none is copied. */
+  copied?: { readonly context: string; readonly prices: TypedPrices } | null;
 }) {
-  const { draft, onChange, showsProblems } = props;
+  const { draft, onChange, showsProblems, copied } = props;
   const problems = findProblems(draft);
   const isUnpriced = Object.values(draft.prices).every((typed) => typed.trim() === "");
   return (
@@ -36,16 +39,21 @@ export function ModelFields(props: {
           label={words.context}
           inputMode="numeric"
           value={draft.context}
+          placeholder={copied?.context}
           error={problems.context}
           onInput={(context) => onChange({ ...draft, context })}
         />
       </div>
-      <PriceFields values={draft.prices} onChange={(prices) => onChange({ ...draft, prices })} />
+      <PriceFields
+        placeholders={copied?.prices}
+        values={draft.prices}
+        onChange={(prices) => onChange({ ...draft, prices })}
+      />
       {showsProblems && problems.prices !== null ? (
         <p class="field-error" role="alert">
           {problems.prices}
         </p>
-      ) : isUnpriced ? (
+      ) : isUnpriced && draft.copyOf === null ? (
         <p class="field-hint">{words.unpriced}</p>
       ) : null}
     </div>

@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks";
+import type { LoadedConfig } from "../../parts/config/config-types.ts";
 import { PinnedNote } from "../../parts/config/pinned-note.tsx";
 import { findPinned, inForceAt, storedAt } from "../../parts/config/read-config.ts";
-import type { LoadedConfig } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { formatCount } from "../../parts/values/format.ts";
-import { useAction } from "../../state/action.ts";
 import { text } from "../../text/text.ts";
 import { ModelDialog } from "./model-dialog.tsx";
 import { editDraft } from "./model-draft.ts";
-import type { ProviderPart } from "./provider.tsx";
 import { pathOf } from "./provider-rows.ts";
+import type { ProviderPart } from "./use-providers.ts";
 
 const words = text.providers;
 

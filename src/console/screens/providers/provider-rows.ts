@@ -1,13 +1,15 @@
 /** What the screens about providers show. Pure functions. */
 import type { ConfigProvider, ConfigSecret, PinnedSetting, ProviderHealth } from "../../api/schema.ts";
+import type { LoadedConfig } from "../../parts/config/config-types.ts";
 import { findPinned, findSecret, inForceAt, listPinned, storedAt } from "../../parts/config/read-config.ts";
-import type { LoadedConfig } from "../../parts/config/use-config.ts";
 import { text } from "../../text/text.ts";
 
 /** What the API says about all providers. */
 export interface ProviderLists {
   readonly setups: readonly ConfigProvider[];
   readonly health: readonly ProviderHealth[];
+  /** The API formats that a host can have, the default first. */
+  readonly hostFormats: readonly string[];
 }
 
 /** A provider that is configured, or built in. */

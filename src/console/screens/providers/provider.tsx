@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks";
-import type { ConfigProvider } from "../../api/schema.ts";
 import { findPinned, storedAt } from "../../parts/config/read-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { Disc } from "../../parts/values/disc.tsx";
-import { useAction } from "../../state/action.ts";
 import { navigate } from "../../state/location.ts";
 import type { ScreenProps } from "../../state/screen.ts";
 import { text } from "../../text/text.ts";
@@ -20,17 +19,9 @@ import { listProviderRows, type ProviderRow, pathOf, toRow } from "./provider-ro
 import { ProviderState } from "./providers.tsx";
 import { SettingsCard } from "./settings-card.tsx";
 import { TrialLines, type Trials, useTrial } from "./trials.tsx";
-import { type Providers, useProviders } from "./use-providers.ts";
+import { type ProviderPart, useProviders } from "./use-providers.ts";
 
 const words = text.providers.provider;
-
-/** What the parts of a provider's page get. */
-export interface ProviderPart {
-  readonly row: ProviderRow;
-  /** What the catalog says; null for a host that is disabled. */
-  readonly setup: ConfigProvider | null;
-  readonly providers: Providers;
-}
 
 /** `/console/providers/:slug`: the keys, models and settings of one provider. */
 export default function Provider({ params }: ScreenProps) {

@@ -1,16 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { LoadedConfig } from "../../parts/config/config-types.ts";
 import { PinnedNote } from "../../parts/config/pinned-note.tsx";
 import { findPinned, findSecret, inForceAt, listPinned } from "../../parts/config/read-config.ts";
 import { SecretField } from "../../parts/config/secret-field.tsx";
-import type { LoadedConfig } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field, Select, TextArea } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { useAction } from "../../parts/forms/use-action.ts";
 import { showToast } from "../../parts/layout/toast.tsx";
-import { useAction } from "../../state/action.ts";
 import { text } from "../../text/text.ts";
-import type { ProviderPart } from "./provider.tsx";
 import { pathOf } from "./provider-rows.ts";
 import {
   type HeaderDraft,
@@ -20,6 +19,7 @@ import {
   type SettingName,
   type SettingsDraft,
 } from "./settings-draft.ts";
+import type { ProviderPart } from "./use-providers.ts";
 
 const words = text.providers.provider;
 

@@ -1,6 +1,7 @@
 /** The settings of a provider in a form. Pure functions. */
+
+import type { ConfigEdit, LoadedConfig } from "../../parts/config/config-types.ts";
 import { storedAt } from "../../parts/config/read-config.ts";
-import type { ConfigEdit, LoadedConfig } from "../../parts/config/use-config.ts";
 import { pathOf } from "./provider-rows.ts";
 
 /** A header that is added to requests. An empty value keeps the stored one. */

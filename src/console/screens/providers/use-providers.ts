@@ -1,10 +1,11 @@
 import type { ApiError } from "../../api/client.ts";
 import { call } from "../../api/client.ts";
+import type { ConfigProvider } from "../../api/schema.ts";
 import { type Config, useConfig } from "../../parts/config/use-config.ts";
+import { forgetCatalog } from "../../state/catalog/load-models.ts";
 import { type Loaded, useLoad } from "../../state/load.ts";
 import { forgetOptions, loadOptions } from "../../state/names.ts";
-import { forgetCatalog } from "../models/load-models.ts";
-import type { ProviderLists } from "./provider-rows.ts";
+import type { ProviderLists, ProviderRow } from "./provider-rows.ts";
 
 /** The providers and the configuration. */
 export interface Providers {
@@ -13,6 +14,14 @@ export interface Providers {
   readonly error: ApiError | null;
   /** Loads everything again, after a change. */
   reload(): void;
+}
+
+/** What the parts of a provider's page get. */
+export interface ProviderPart {
+  readonly row: ProviderRow;
+  /** What the catalog says; null for a host that is disabled. */
+  readonly setup: ConfigProvider | null;
+  readonly providers: Providers;
 }
 
 /** Loads the providers with their health, and the configuration. */
@@ -36,7 +45,7 @@ async function loadLists(signal: AbortSignal): Promise<ProviderLists> {
     call("GET /api/admin/config/providers", { signal }),
     call("GET /api/admin/health", { signal }),
   ]);
-  return { setups: setups.data, health: health.data };
+  return { setups: setups.data, health: health.data, hostFormats: setups.host_formats };
 }
 
 /** Makes other screens load again what a change of providers changes. */

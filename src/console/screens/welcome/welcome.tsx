@@ -156,24 +156,19 @@ function MakeKey({ secret, onMade }: { secret: string | null; onMade: (secret: s
 
 function Providers({ isDone, modelCount }: { isDone: boolean; modelCount: number }) {
   const [isAdding, setAdding] = useState(false);
-  const dialog = isAdding ? <AddProvider onClose={() => setAdding(false)} /> : null;
-  if (isDone)
-    return (
-      <>
-        <p class="quiet">{words.providersDone(modelCount)}</p>
-        {dialog}
-      </>
-    );
-  if (!isOperator.value) return <p class="quiet">{words.askForProvider}</p>;
+  if (!isDone && !isOperator.value) return <p class="quiet">{words.askForProvider}</p>;
   return (
     <>
-      <p class="quiet">{words.providerAbout}</p>
+      <p class="quiet">{isDone ? words.providersDone(modelCount) : words.providerAbout}</p>
       <div class="row">
-        <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-          {words.provider}
-        </Button>
+        {isDone ? null : (
+          <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+            {words.provider}
+          </Button>
+        )}
       </div>
-      {dialog}
+      {/* Stays open when the step is done. */}
+      {isAdding ? <AddProvider onClose={() => setAdding(false)} /> : null}
     </>
   );
 }

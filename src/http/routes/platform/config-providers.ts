@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ProviderRecord } from "../../../core/catalog/records/records.ts";
 import type { Serving } from "../../../core/generation/call/call.ts";
+import { PROVIDER_FORMATS } from "../../../wire/conversation/traits/format-name.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 
@@ -40,7 +41,12 @@ export const listConfigProviders = defineEndpoint({
   tag: "Configuration",
   summary: "List the providers of the catalog and of the configuration, with what each needs",
   access: OPERATOR,
-  response: z.object({ data: z.array(ConfigProviderView).describe("By name.") }),
+  response: z.object({
+    data: z.array(ConfigProviderView).describe("By name."),
+    host_formats: z
+      .array(z.string())
+      .describe("API formats that a host of your own can have, the default first."),
+  }),
   handle({ deps }) {
     const serving = deps.generation.serving();
     const offered = countOffered(serving);
@@ -53,6 +59,7 @@ export const listConfigProviders = defineEndpoint({
           models: served.get(record.slug) ?? 0,
         }))
         .toSorted((a, b) => a.name.localeCompare(b.name, "en")),
+      host_formats: [...PROVIDER_FORMATS],
     };
   },
 });

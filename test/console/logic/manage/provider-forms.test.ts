@@ -5,6 +5,7 @@ import type {
   Setting,
   StoredConfig,
 } from "../../../../src/console/api/schema.ts";
+import type { LoadedConfig } from "../../../../src/console/parts/config/config-types.ts";
 import {
   findPinned,
   inForceAt,
@@ -13,7 +14,6 @@ import {
 } from "../../../../src/console/parts/config/read-config.ts";
 import { toPerMillion, toPerToken } from "../../../../src/console/parts/config/shift-decimal.ts";
 import { readPrices, typePrices } from "../../../../src/console/parts/config/typed-prices.ts";
-import type { LoadedConfig } from "../../../../src/console/parts/config/use-config.ts";
 import { initialsOf } from "../../../../src/console/parts/values/initials.ts";
 import { toEdit, withEndpoint, withHidden } from "../../../../src/console/screens/models/override-draft.ts";
 import {
@@ -180,6 +180,7 @@ describe("the stored configuration", () => {
 
 describe("the list of providers", () => {
   const lists = {
+    hostFormats: [],
     setups: [setup("groq", "Groq", { models: 10 }), setup("mistral", "Mistral"), setup("xai", "xAI")],
     health: [health("groq", [key("groq#a")]), health("mistral", [key("mistral#0")]), health("xai", [])],
   };

@@ -1,6 +1,6 @@
 import { call } from "../../api/client.ts";
-import { type Loaded, useLoad } from "../../state/load.ts";
-import { session } from "../../state/session.ts";
+import { type Loaded, useLoad } from "../load.ts";
+import { session } from "../session.ts";
 import type { CatalogList, ModelDetails } from "./model-types.ts";
 
 /** How long a list is used again, because prices and keys change seldom. Milliseconds. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import type { ApiError } from "../api/client.ts";
-import { toApiError } from "./load.ts";
+import type { ApiError } from "../../api/client.ts";
+import { toApiError } from "../../state/load.ts";
 
 /** Something that a button begins: whether it runs, and why it failed. */
 export interface Action {
