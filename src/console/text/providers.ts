@@ -220,6 +220,7 @@ export const providersText = {
     removeTitle: (name: string) => `Remove ${name}?`,
     removeAbout:
       "Everything that is stored for it is deleted: keys, models and settings. A former revision can be restored, but not the secrets.",
+    removedSettings: (count: number) => (count === 1 ? "1 setting changes" : `${count} settings change`),
     removeKept: "What a configuration file or a variable sets stays in force.",
     removed: (name: string) => `${name} was removed.`,
     notFound: "No such provider",

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Changes } from "../../parts/config/changes.tsx";
 import { findPinned, storedAt } from "../../parts/config/read-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
@@ -8,6 +9,7 @@ import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { Disc } from "../../parts/values/disc.tsx";
+import { useLoad } from "../../state/load.ts";
 import { navigate } from "../../state/location.ts";
 import type { ScreenProps } from "../../state/screen.ts";
 import { text } from "../../text/text.ts";
@@ -145,9 +147,11 @@ async function setEnabled({ row, providers }: ProviderPart, isEnabled: boolean):
 function Remove({ row, providers, onClose }: ProviderPart & { onClose: () => void }) {
   const removing = useAction();
   const isAlsoElsewhere = row.sources.some((source) => source !== text.providers.stored);
+  const edits = [{ path: pathOf(row.slug), remove: true as const }];
+  const preview = useLoad("preview", () => providers.config.preview(edits));
   const remove = () =>
     removing.run(async () => {
-      await providers.config.save([{ path: pathOf(row.slug), remove: true }]);
+      await providers.config.save(edits);
       showToast(words.removed(row.name));
       providers.reload();
       if (isAlsoElsewhere) onClose();
@@ -164,6 +168,13 @@ function Remove({ row, providers, onClose }: ProviderPart & { onClose: () => voi
       <FormError error={removing.error} />
       <p>{words.removeAbout}</p>
       {isAlsoElsewhere ? <p>{words.removeKept}</p> : null}
+      <FormError error={removing.error === null ? preview.error : null} />
+      {preview.data === null ? null : (
+        <details class="advanced">
+          <summary>{words.removedSettings(preview.data.changes.length)}</summary>
+          <Changes changes={preview.data.changes} />
+        </details>
+      )}
     </Confirm>
   );
 }
