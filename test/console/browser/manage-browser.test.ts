@@ -329,12 +329,14 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
     test("a policy is tried on past requests before it is saved, and an unknown name is refused beside its field", async () => {
       const page = await openAs("owner", "people?tab=policy");
       await page.getByLabel("Denied models").fill("openai/*");
+      await page.getByLabel("Denied models").press("Enter");
       await page.getByRole("button", { name: "Try on past requests" }).click();
       await page.getByText(/^\d+ of the last \d+ requests would have been rejected/).waitFor();
       const { data } = await admin("GET", `/organizations/${site.organization}`);
       expect(data["policy"]).toMatchObject({ denied_models: [] });
       await page.getByRole("button", { name: "Clear openai/*" }).click();
       await page.getByLabel("Denied models").fill("openai/gpt-nothing");
+      await page.getByLabel("Denied models").press("Enter");
       await page
         .locator("form", { has: page.getByLabel("Denied models") })
         .getByRole("button", { name: "Save" })

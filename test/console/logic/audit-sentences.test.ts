@@ -57,9 +57,9 @@ describe("an entry of the audit log as a sentence", () => {
     expect(say(put, "org_1/user_1", { before: null, after: role })).toBe(
       "made Ada a member of Acme: the role to admin and the daily limit to none",
     );
-    expect(
-      say(put, "org_1/user_1", { before: { ...role, role: "member" }, after: role }),
-    ).toBe("changed the role of the member Ada of Acme from member to admin");
+    expect(say(put, "org_1/user_1", { before: { ...role, role: "member" }, after: role })).toBe(
+      "changed the role of the member Ada of Acme from member to admin",
+    );
   });
 
   test("a deleted resource is named by what the entry says of it", () => {
@@ -90,7 +90,8 @@ describe("an entry of the audit log as a sentence", () => {
 
   test("every audited endpoint has a sentence of its own, and no action belongs to two kinds", () => {
     const audited = ENDPOINTS.filter(
-      ({ method, changesNothing, audited }) => audited === true || (method !== "GET" && changesNothing !== true),
+      ({ method, changesNothing, audited }) =>
+        audited === true || (method !== "GET" && changesNothing !== true),
     );
     const other = audited
       .map(({ method, path }) => `${method} ${path}`)

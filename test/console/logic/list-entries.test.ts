@@ -48,4 +48,10 @@ describe("a list of names", () => {
     const shown = suggestEntries(options, "openai/gpt-5*", ["openai/gpt-5"], matches);
     expect(shown.map(({ value }) => value)).toEqual(["openai/gpt-5*", "openai/gpt-5-mini"]);
   });
+
+  test("a name that was typed in full comes before longer ones", () => {
+    const options = listPatterns([...MODELS].reverse(), [], texts);
+    const shown = suggestEntries(options, "openai/gpt-5", [], matches);
+    expect(shown.map(({ value }) => value)).toEqual(["openai/gpt-5", "openai/gpt-5-mini"]);
+  });
 });

@@ -27,7 +27,10 @@ export function takeEntries(
   return at < 0 ? { entries: all, typed: "" } : { entries: all.filter((_, i) => i !== at), typed: draft };
 }
 
-/** Returns what may be added: the typed pattern with the number of its matches, and the options that are not in the list. */
+/**
+ * Returns what may be added: the typed pattern with the number of its matches, the option that was typed in full, and the other options
+ * that are not in the list.
+ */
 export function suggestEntries(
   options: readonly Option[],
   typed: string,
@@ -35,7 +38,8 @@ export function suggestEntries(
   matches: (count: number) => string,
 ): readonly Option[] {
   const free = options.filter(({ value }) => !entries.includes(value));
-  const own = describePattern(typed.trim(), options, { matches });
-  const found = filterOptions(free, typed.replaceAll("*", " "));
-  return own === null ? found : [own, ...found.filter(({ value }) => value !== own.value)];
+  const name = typed.trim();
+  const first = describePattern(name, options, { matches }) ?? free.find(({ value }) => value === name);
+  const found = filterOptions(free, name.replaceAll("*", " "));
+  return first === undefined ? found : [first, ...found.filter(({ value }) => value !== first.value)];
 }

@@ -117,7 +117,8 @@ function useEntries({ value, onInput, options, onOpen }: ListInputProps) {
       entries.filter((_, i) => i !== index),
       typed,
     );
-  const choose = (chosen: string) => put([...entries, chosen], "");
+  // The list closes, so that it does not cover what comes next. Typing opens it again.
+  const choose = (chosen: string) => put([...entries, chosen], null);
   const type = (text: string) => {
     const parts = text.split(/[\s,]+/);
     const pending = parts.pop() ?? "";
@@ -128,7 +129,7 @@ function useEntries({ value, onInput, options, onOpen }: ListInputProps) {
     if (next !== null && typed === null) open();
     else if (next !== null) setAt(at === null && !typed ? 0 : next);
     else if (event.key === "Enter" && marked !== undefined) choose(marked.value);
-    else if (event.key === "Enter" && typed?.trim()) put([...entries, typed], "");
+    else if (event.key === "Enter" && typed?.trim()) choose(typed);
     else if (event.key === "Escape" && typed !== null) {
       event.stopPropagation();
       put([...entries, typed], null);
