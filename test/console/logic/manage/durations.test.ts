@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { chooseUnit, fromUnit, toUnit } from "../../../src/console/parts/values/duration-units.ts";
-import { printSeconds } from "../../../src/console/parts/values/print-seconds.ts";
+import { chooseUnit, fromUnit, toUnit } from "../../../../src/console/parts/values/duration-units.ts";
+import { printSeconds } from "../../../../src/console/parts/values/print-seconds.ts";
 
 describe("a duration with a unit", () => {
   test.each([

@@ -4,8 +4,8 @@ import {
   readEntries,
   suggestEntries,
   takeEntries,
-} from "../../../src/console/parts/controls/list-entries.ts";
-import { describePattern, listPatterns } from "../../../src/console/state/options/pattern-options.ts";
+} from "../../../../src/console/parts/controls/list-entries.ts";
+import { describePattern, listPatterns } from "../../../../src/console/state/options/pattern-options.ts";
 
 const matches = (count: number) => `${count} models`;
 const texts = { route: "route", matches };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { firstDayOf, spentInPeriod } from "../../../src/console/screens/keys/spent-in-period.ts";
+import { firstDayOf, spentInPeriod } from "../../../../src/console/screens/keys/spent-in-period.ts";
 
 /** A Wednesday. */
 const NOW = Date.parse("2026-11-04T12:00:00Z");

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { ACTIONS, kindOf } from "../../../src/console/screens/audit/audit-kinds.ts";
-import { describeEntry } from "../../../src/console/screens/audit/audit-sentences.ts";
-import { MAX_ACTIONS } from "../../../src/core/audit/audit-store.ts";
-import { ENDPOINTS } from "../../../src/http/routes/endpoints.ts";
+import { ACTIONS, kindOf } from "../../../../src/console/screens/audit/audit-kinds.ts";
+import { describeEntry } from "../../../../src/console/screens/audit/audit-sentences.ts";
+import { MAX_ACTIONS } from "../../../../src/core/audit/audit-store.ts";
+import { ENDPOINTS } from "../../../../src/http/routes/endpoints.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   key_1: "laptop",
