@@ -1,4 +1,5 @@
 import type { FilterField } from "../../parts/filters/filter-fields.ts";
+import { namedField } from "../../parts/filters/named-field.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
@@ -41,13 +42,7 @@ const TARGET: FilterField = {
   hint: words.targetHint,
 };
 
-const ACCOUNT: FilterField = {
-  id: "account_id",
-  label: words.filters.account,
-  parameters: { is: "account_id" },
-  options: () => optionsOf("accounts"),
-  load: () => loadOptions("accounts"),
-};
+const ACCOUNT = namedField("account_id", words.filters.account, "accounts");
 
 /** Returns the fields that the signed-in person can filter changes by. */
 export function listAuditFields(): readonly FilterField[] {

@@ -67,7 +67,7 @@ const NAME: Column<Budget> = {
   onCard: "title",
   sortBy: ({ name }) => name.toLowerCase(),
   cell: ({ id, name }) => (
-    <span class="cut strong-name" title={id}>
+    <span class="strong-name" title={id}>
       {name}
     </span>
   ),

@@ -34,7 +34,9 @@ export function RecentRequests({ of }: { of: { readonly key_id?: string; readonl
           </Empty>
         }
       >
-        {(rows) => <Table label={text.manage.recent} columns={columns} rows={rows} keyOf={({ id }) => id} />}
+        {(rows) => (
+          <Table hasCards label={text.manage.recent} columns={columns} rows={rows} keyOf={({ id }) => id} />
+        )}
       </LoadedRows>
     </section>
   );
