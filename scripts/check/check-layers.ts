@@ -56,6 +56,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["routing"],
     ["named-routes"],
     ["generation"],
+    ["stored-config"],
     ["questions"],
     ["extensions"],
   ],

@@ -44,7 +44,7 @@ const GATEWAY: readonly ListedCommand[] = [
   },
   {
     term: "config",
-    description: "Check and inspect the configuration",
+    description: "Check, inspect and change the configuration",
     load: async () => (await import("./operate/config-commands.ts")).declareConfigCommands,
   },
   {
@@ -161,7 +161,7 @@ const ACCOUNTS: readonly ListedCommand[] = [
   },
   {
     term: "secrets",
-    description: "Manage the master keys that encrypt provider keys",
+    description: "Manage the secrets of the configuration, and the master keys that encrypt secrets",
     load: async () => (await import("./operate/secrets-commands.ts")).declareSecretsCommands,
   },
   {

@@ -11,6 +11,7 @@ import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/d
 import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/databases/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { createMemoryLog, type LogLine } from "../support/gateway/gateway.ts";
+import { NO_CONFIG } from "../support/gateway/reported-config.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
@@ -58,6 +59,7 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("the Redis serve
       version: "1",
       dataDir: `/${name}`,
       masterKeys: [],
+      config: NO_CONFIG,
     });
     const connection = connectRedis({ url: `${redis.url}/${number}`, clock: systemClock });
     connections.push(connection);
@@ -138,6 +140,7 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("the Redis serve
       version: "1",
       dataDir: "/b",
       masterKeys: [],
+      config: NO_CONFIG,
     });
     const log = createMemoryLog();
     lines = log.lines;

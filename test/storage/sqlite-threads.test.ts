@@ -20,6 +20,7 @@ import { createTestClock } from "../support/test-clock.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
+import { testConfigStore } from "./contracts/config-store.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
@@ -62,6 +63,7 @@ describe("SQLite behind threads", () => {
   testProviderKeyStore(() => open().providerKeys);
   testPromptLogStore(() => open().promptLog);
   testSettingsStore(() => open().settings);
+  testConfigStore(() => open().config);
   testDrainStore(() => open().drains);
   testNamedRouteStore(() => open().namedRoutes);
   testTierStore(() => open());

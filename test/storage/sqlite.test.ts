@@ -8,6 +8,7 @@ import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts"
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
+import { testConfigStore } from "./contracts/config-store.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
@@ -34,6 +35,7 @@ describe("SQLite", () => {
   testProviderKeyStore(() => createSqliteStores(connect()).providerKeys);
   testPromptLogStore(() => createSqliteStores(connect()).promptLog);
   testSettingsStore(() => createSqliteStores(connect()).settings);
+  testConfigStore(() => createSqliteStores(connect()).config);
   testDrainStore(() => createSqliteStores(connect()).drains);
   testNamedRouteStore(() => createSqliteStores(connect()).namedRoutes);
   testTierStore(() => {

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { formatDollars } from "../../base/numbers/money.ts";
 import { verifyAudit } from "../../core/audit/verify-audit.ts";
 import { checkLedger } from "../../core/ledger/credits/check-ledger.ts";
-import { findUnreadableKeys } from "../../core/provider-keys/find-unreadable.ts";
+import { findUnreadable } from "../../core/provider-keys/find-unreadable.ts";
 import { createVault, type MasterKey, type MasterKeySource } from "../../core/provider-keys/vault.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
 import { type Finding, failure, ok, reportSharedSchema, warning } from "../doctor/finding.ts";
@@ -127,12 +127,15 @@ async function checkProviderKeys({
   masterKeys,
   manifest,
 }: RestoredBackup): Promise<readonly Finding[]> {
-  const count = manifest.rows["provider_keys"] ?? 0;
+  const count = (manifest.rows["provider_keys"] ?? 0) + (await stores.config.listConfigSecrets()).length;
   if (count === 0) return [ok("there are none")];
   if (masterKeys.length === 0) return [warning("not decrypted, because no master key is known", KEYS_REMEDY)];
   const source: MasterKeySource = { list: () => masterKeys, reload() {}, newest: rejectSealing };
   const vault = createVault(source, { bytes: rejectSealing });
-  const unreadable = await findUnreadableKeys(stores.providerKeys, vault);
+  const unreadable = [
+    ...(await findUnreadable(stores.config, vault)),
+    ...(await findUnreadable(stores.providerKeys, vault)),
+  ];
   if (unreadable.length === 0) return [ok(`${count} of ${count} can be decrypted`)];
   const missing = [...new Set(unreadable.map(({ sealed }) => sealed.masterKeyId))].join(", ");
   return [

@@ -79,8 +79,8 @@ function listConfigured(config: Config): readonly Defined[] {
   return (config.tiers ?? []).map((tier: TierRecord, index) => ({
     tier,
     source: "file",
-    file: origins?.file ?? null,
-    line: origins?.placeOf(["tiers", index]).line ?? null,
+    file: origins?.placeOf(["tiers", index])?.file ?? null,
+    line: origins?.placeOf(["tiers", index])?.line ?? null,
     updatedAt: null,
   }));
 }

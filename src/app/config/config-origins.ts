@@ -1,19 +1,20 @@
 import type { ConfigPath, ConfigPlace } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
+import type { FileConfig, StoredConfig } from "./config-sources.ts";
 import type { ReferringValue } from "./expand-references.ts";
 
 /** The origins of a configuration's values. */
 export interface ConfigOrigins {
-  /** The configuration file, which may not exist. */
-  readonly file: string;
-  /** The content of the file, without sections that have no value, with its references expanded. */
-  readonly written: Readonly<Record<string, unknown>>;
+  /** The configuration file. */
+  readonly source: FileConfig;
+  /** The stored settings; null if none were added. */
+  readonly stored: StoredConfig | null;
   /** The environment variable of each path that was set by one. */
   readonly variableAt: ReadonlyMap<string, string>;
-  /** The values of the file that had references. */
+  /** The values of the file and of the stored configuration that had references. */
   readonly referring: readonly ReferringValue[];
-  /** Returns where a path is written in the file, or its longest prefix that exists. */
-  readonly placeOf: (path: ConfigPath) => ConfigPlace;
+  /** Returns where a path is written in the file, or its longest prefix that exists; null for a stored setting. */
+  readonly placeOf: (path: ConfigPath) => ConfigPlace | null;
 }
 
 /** The member with the origins. A symbol, because it is no setting, and one that copies of a configuration have, too. */

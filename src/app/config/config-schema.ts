@@ -16,21 +16,22 @@ import { parseRedisAddress, RedisAddressError } from "../../storage/redis/addres
 import { WEBHOOK_FORMATS } from "../../telemetry/webhooks/render-event.ts";
 import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
 import { PROVIDER_FORMATS } from "../../wire/conversation/traits/format-name.ts";
+import { ENTRIES, FILE_ONLY, NEEDS_RESTART, SECRET } from "./config-marks.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
 import { overridesSchema, takenSchema } from "./override-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
-import { baseUrl, webhookSecret } from "./webhook-schema.ts";
+import { baseUrl, secretUrl, webhookSecret } from "./webhook-schema.ts";
 
 /**
  * The keys of the configuration, with their defaults. `gateway.example.yaml` is generated from this schema; the descriptions
  * become its comments.
  */
 
-/** The name of the mark of a setting whose new value is in force only after a restart. A reload applies all others. */
-export const NEEDS_RESTART = "needsRestart";
-
 /** Marks a setting, or all of a section. */
 const RESTART = { [NEEDS_RESTART]: true };
+
+/** Marks a setting, or all of a section, that needs a restart, too. */
+const MACHINE = { ...RESTART, [FILE_ONLY]: true };
 
 /** A whole number from `least` to `most`. */
 const integer = (least: number, most: number, byDefault: number) =>
@@ -157,7 +158,11 @@ function parsedBy(
   });
 }
 
-const secret = z.string().min(1, "must not be empty").describe("secret");
+const secret = z
+  .string()
+  .min(1, "must not be empty")
+  .describe("secret")
+  .meta({ [SECRET]: true });
 
 /** The least characters of a management key, and of the token for metrics. */
 const ACCESS_KEY_CHARS = 16;
@@ -173,11 +178,12 @@ const accessKey = z
     ACCESS_KEY_CHARS,
     `must have at least ${ACCESS_KEY_CHARS} characters; \`openssl rand -hex 24\` generates one`,
   )
-  .regex(/^\S*$/, "must not contain spaces");
+  .regex(/^\S*$/, "must not contain spaces")
+  .meta({ [SECRET]: true });
 
 const webhook = z
   .strictObject({
-    url: baseUrl.describe("Address to which events are sent with POST. Redirects are not followed."),
+    url: secretUrl.describe("Address to which events are sent with POST. Redirects are not followed."),
     format: z
       .enum(WEBHOOK_FORMATS)
       .default("json")
@@ -229,21 +235,51 @@ function isSendableKey(key: string): boolean {
   return isHeaderValue(key) || key.trimStart().startsWith("{");
 }
 
+function hasUniqueIds(keys: readonly (string | { readonly id: string })[]): boolean {
+  const ids = keys.flatMap((key) => (typeof key === "string" ? [] : key.id));
+  return new Set(ids).size === ids.length;
+}
+
 /** The name of a header that is sent to a provider. */
 const sentHeaderName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i, "must be the name of a header");
+
+const apiKeySecret = secret.refine(isSendableKey, HEADER_VALUE_RULE).meta({ [SECRET]: true });
+
+const apiKey = z.union(
+  [
+    apiKeySecret,
+    z.strictObject({
+      id: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "must have 1 to 32 lower-case letters, digits and dashes")
+        .describe("Name of the key in lists of health, which stays the same when the secret is replaced."),
+      key: apiKeySecret,
+      weight: z
+        .int()
+        .min(0)
+        .max(1_000)
+        .default(1)
+        .describe("Share of the conversations that use this key first. 0: only when the others fail."),
+      enabled: z.boolean().default(true),
+    }),
+  ],
+  { error: "must be a key, or have id and key" },
+);
 
 const provider = z.strictObject({
   base_url: baseUrl
     .optional()
     .describe("Base URL of the API. Required for a host that is not in the catalog."),
   api_keys: z
-    .array(secret.refine(isSendableKey, HEADER_VALUE_RULE))
+    .array(apiKey)
+    .refine((keys) => hasUniqueIds(keys), "must not use an id twice")
     .optional()
     .describe(
-      "API keys, in the order in which they are tried. If absent, the environment variable of the provider is read.",
-    ),
+      "API keys, over which conversations are spread: texts, or mappings with id, key, weight and enabled. If absent, the environment variable of the provider is read.",
+    )
+    .meta({ [ENTRIES]: "id" }),
   headers: z
-    .record(sentHeaderName, secret.refine(isHeaderValue, HEADER_VALUE_RULE))
+    .record(sentHeaderName, secret.refine(isHeaderValue, HEADER_VALUE_RULE).meta({ [SECRET]: true }))
     .optional()
     .describe("Headers added to each request."),
   auth: z
@@ -275,7 +311,8 @@ const provider = z.strictObject({
   models: z
     .array(hostedModel)
     .optional()
-    .describe("Models of a self-hosted server, such as vLLM, Ollama or LM Studio."),
+    .describe("Models of a self-hosted server, such as vLLM, Ollama or LM Studio.")
+    .meta({ [ENTRIES]: "id" }),
   trains_on_data: z
     .boolean()
     .optional()
@@ -326,12 +363,18 @@ const oidc = z
       .refine(isSafeIssuer, "must be an https address, or http on this machine")
       .describe("Issuer: the address under which the provider publishes .well-known/openid-configuration."),
     client_id: z.string().min(1).describe("Id of the client that is registered at the provider."),
-    client_secret: z.string().min(1).optional().describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
+    client_secret: z
+      .string()
+      .min(1)
+      .meta({ [SECRET]: true })
+      .optional()
+      .describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
     client_secret_file: z
       .string()
       .min(1)
       .optional()
-      .describe("File with the secret of the client, instead of client_secret. Read again every hour."),
+      .describe("File with the secret of the client, instead of client_secret. Read again every hour.")
+      .meta({ [FILE_ONLY]: true }),
     name: PlainText.min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
     scopes: z
       .array(z.string().min(1))
@@ -389,8 +432,8 @@ export const configSchema = z.strictObject({
       .min(1)
       .default("127.0.0.1")
       .describe("Address to listen on. GATEWAY_HOST.")
-      .meta(RESTART),
-    port: integer(0, 65_535, 8080).describe("Port to listen on. GATEWAY_PORT.").meta(RESTART),
+      .meta(MACHINE),
+    port: integer(0, 65_535, 8080).describe("Port to listen on. GATEWAY_PORT.").meta(MACHINE),
     extra_prefixes: z
       .array(z.string().regex(/^(\/[\w.-]+)+$/, "must be a path such as /api/other"))
       .default([])
@@ -399,13 +442,15 @@ export const configSchema = z.strictObject({
     model_prefix_aliases: z
       .record(idPrefix, idPrefix)
       .default({})
-      .describe("Prefixes of model ids to replace: the key is replaced by the value."),
+      .describe("Prefixes of model ids to replace: the key is replaced by the value.")
+      .meta({ [ENTRIES]: "key" }),
     header_aliases: z
       .record(headerName, headerName)
       .default({})
       .describe(
         "Request headers to accept under another name: the header in the key is read as the header in the value, unless the request has that header too.",
-      ),
+      )
+      .meta({ [ENTRIES]: "key" }),
     trusted_proxies: z
       .array(z.string())
       .default([])
@@ -432,7 +477,7 @@ export const configSchema = z.strictObject({
       .describe(
         "Number of processes that share the port, each with its own folder in data_dir. More than one process requires database.url. auto: one for each processor core, or one without database.url. GATEWAY_PROCESSES.",
       )
-      .meta(RESTART),
+      .meta(MACHINE),
     drain_ms: milliseconds(30_000, "How long running requests may continue after SIGTERM."),
     drain_notice_ms: integer(0, DAY_MS, 5_000).describe(
       "Longest time after SIGTERM for which requests are still accepted, so that clients and load balancers can leave: each response closes its connection, and /readyz is 503. It ends early if no request arrives for half a second. Milliseconds.",
@@ -445,7 +490,7 @@ export const configSchema = z.strictObject({
     .describe(
       "Directory of keys, records and balances. In a file, a relative path is relative to that file. GATEWAY_DATA_DIR.",
     )
-    .meta(RESTART),
+    .meta(MACHINE),
   storage: section({
     retention_days: z
       .int()
@@ -488,18 +533,19 @@ export const configSchema = z.strictObject({
     start_wait_ms: integer(0, DAY_MS, 60_000).describe(
       "How long a start waits for PostgreSQL if it is unavailable, before it fails. Milliseconds.",
     ),
-  }).meta(RESTART),
+  }).meta(MACHINE),
   redis: section({
     url: parsedBy(parseRedisAddress, RedisAddressError)
       .optional()
       .describe(
         "Redis 7 or Valkey, for rate limits of several gateways on PostgreSQL: redis://user:password@host:port/database, rediss://… for TLS, redis+unix:///path/to/socket, or redis://host:port,host:port for the members of a Redis Cluster. If absent, each gateway applies its share of each limit. REDIS_URL.",
       ),
-  }).meta(RESTART),
+  }).meta(MACHINE),
   log_level: z.enum(LOG_LEVELS).default("info").describe("Lowest level that is logged. GATEWAY_LOG_LEVEL."),
   admin_key: accessKey
     .optional()
-    .describe("Management key, instead of a generated one. At least 16 characters. GATEWAY_ADMIN_KEY."),
+    .describe("Management key, instead of a generated one. At least 16 characters. GATEWAY_ADMIN_KEY.")
+    .meta({ [FILE_ONLY]: true }),
   secrets: section({
     keys: z
       .array(
@@ -514,7 +560,7 @@ export const configSchema = z.strictObject({
       .describe(
         "Master keys for BYOK keys: the first encrypts, all decrypt. Each is 32 bytes in base64 or hex. If absent, one is generated in secrets.key of the data directory when it is first needed. GATEWAY_SECRETS_KEY, separated by commas.",
       ),
-  }).meta(RESTART),
+  }).meta(MACHINE),
   sandbox: z
     .enum(["on", "off", "auto"])
     .default("auto")
@@ -568,7 +614,8 @@ export const configSchema = z.strictObject({
         .optional()
         .describe(
           "Rate limits of models that match a pattern (`*` matches any characters), instead of per_model. The first match applies.",
-        ),
+        )
+        .meta({ [ENTRIES]: "key" }),
       attempts: integer(1, 20, 4).describe("Maximum number of attempts at upstreams for one request."),
       repeats: integer(0, 5, 1).describe(
         "Rounds of retries at upstreams that failed transiently, once every upstream has failed.",
@@ -628,7 +675,8 @@ export const configSchema = z.strictObject({
       .optional()
       .describe(
         "Folder with a build of the console (`npm run build -- console FOLDER`). If absent, the npm package and the single executable use the build that they contain; an installation from the sources builds it at the first request for /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
-      ),
+      )
+      .meta({ [FILE_ONLY]: true }),
     url: z
       .url({ protocol: /^https?$/, error: "must be an http or https address" })
       .refine(
@@ -753,24 +801,28 @@ export const configSchema = z.strictObject({
       .optional()
       .describe(
         "Overrides of the catalog, by model id and provider. Fields are those of catalog/models, in snake case; `prices` replaces all prices of an endpoint. `takes` may also say which request parameters are accepted. hidden: true removes a model or endpoint. Models and endpoints that are not in the catalog are added.",
-      ),
+      )
+      .meta({ [ENTRIES]: "key" }),
   }),
   pricing: pricingSchema,
   guardrails: guardrailsSchema,
   tiers: tiersSchema
     .optional()
-    .describe("Additional tiers, and tiers that replace shipped ones; see docs/tiers.md."),
+    .describe("Additional tiers, and tiers that replace shipped ones; see docs/tiers.md.")
+    .meta({ [ENTRIES]: "id" }),
   named_routes: namedRoutesSchema
     .optional()
     .describe(
       "Named routes by name: aliases for models and tiers, and weighted groups of them; see docs/named-routes.md.",
-    ),
+    )
+    .meta({ [ENTRIES]: "key" }),
   providers: z
     .record(slug, provider)
     .default({})
     .describe(
       "Providers by slug. A provider of the catalog needs no entry if its environment variable is set.",
-    ),
+    )
+    .meta({ [ENTRIES]: "section" }),
 });
 
 /** The checked configuration. */

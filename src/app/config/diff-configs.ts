@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigChange } from "../../core/settings/config-reload.ts";
+import { NEEDS_RESTART } from "./config-marks.ts";
 import { originsOf, withOrigins } from "./config-origins.ts";
-import { type Config, NEEDS_RESTART } from "./config-schema.ts";
+import type { Config } from "./config-schema.ts";
 import { isSecretSetting, MASK, maskConfig } from "./print-config.ts";
 import { listPaths, readSchema, schemasAt } from "./schema-paths.ts";
 

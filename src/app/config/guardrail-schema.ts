@@ -23,7 +23,8 @@ import { createPatternSearches } from "../../core/extensions/guardrails/search-p
 import { createPiiSearches } from "../../core/extensions/guardrails/search-pii.ts";
 import type { TextHook } from "../../core/extensions/guardrails/text-hook.ts";
 import type { TextWebhookConfig } from "../../telemetry/webhooks/text-webhook.ts";
-import { baseUrl, webhookSecret } from "./webhook-schema.ts";
+import { ENTRIES, SECRET } from "./config-marks.ts";
+import { secretUrl, webhookSecret } from "./webhook-schema.ts";
 
 /** The maximum number of guardrails, and of patterns or phrases of each. */
 const MAX_GUARDRAILS = 50;
@@ -125,7 +126,7 @@ const guardrail = z.discriminatedUnion("kind", [
     ...common,
     kind: z.literal("webhook"),
     on,
-    url: baseUrl.describe(
+    url: secretUrl.describe(
       "Address of a service to which texts are sent with POST. Redirects are not followed.",
     ),
     secret: webhookSecret
@@ -134,7 +135,11 @@ const guardrail = z.discriminatedUnion("kind", [
     headers: z
       .record(
         z.string().regex(HEADER_NAME, "must be the name of a header"),
-        z.string().max(4_096).regex(HEADER_VALUE),
+        z
+          .string()
+          .max(4_096)
+          .regex(HEADER_VALUE)
+          .meta({ [SECRET]: true }),
       )
       .refine(
         (headers) => Object.keys(headers).length <= MAX_HEADERS,
@@ -188,7 +193,8 @@ export const guardrailsSchema = z
   .optional()
   .describe(
     "Checks of request texts before a provider gets them, and of answers before the client gets them. They run in this order. Kinds: regex, pii, injection, webhook; see docs/guardrails.md.",
-  );
+  )
+  .meta({ [ENTRIES]: "name" });
 
 /** Returns the guardrails of a checked configuration. `createHook` connects to the service of a webhook. */
 export function readGuardrails(

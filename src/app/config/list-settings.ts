@@ -84,7 +84,7 @@ function describe({ path, schema, value }: Member, origins: ConfigOrigins | null
     name,
     value: value ?? null,
     ...origin,
-    isSecret: isSecretSetting(name) || (origin.source === "file" && hasSecret),
+    isSecret: isSecretSetting(name) || (origin.source !== "environment" && hasSecret),
     description: schema.description ?? "",
   };
 }
@@ -97,15 +97,16 @@ function findOrigin(path: readonly string[], origins: ConfigOrigins | null): Ori
   if (origins === null) return DEFAULT;
   const variable = origins.variableAt.get(path.join("."));
   if (variable !== undefined) return { ...DEFAULT, source: "environment", variable };
-  if (!isWritten(origins.written, path)) return DEFAULT;
-  const references = findReferences(path, origins);
-  return {
-    ...DEFAULT,
-    source: "file",
-    file: origins.file,
-    line: origins.placeOf(path).line,
-    references: references.map(formatReference),
-  };
+  const references = findReferences(path, origins).map(formatReference);
+  if (isWritten(origins.source.written, path))
+    return {
+      ...DEFAULT,
+      source: "file",
+      file: origins.source.file,
+      line: origins.source.placeOf(path).line,
+      references,
+    };
+  return isStored(path, origins) ? { ...DEFAULT, source: "database", references } : DEFAULT;
 }
 
 /** Returns the references in the value at a path, and in its members. */
@@ -113,6 +114,10 @@ function findReferences(path: readonly string[], { referring }: ConfigOrigins): 
   return referring
     .filter((value) => path.every((part, at) => String(value.path[at]) === part))
     .flatMap(({ references }) => references);
+}
+
+function isStored(path: readonly string[], { stored }: ConfigOrigins): boolean {
+  return stored?.settings.some((setting) => path.every((part, at) => setting.path[at] === part)) === true;
 }
 
 function isWritten(value: unknown, path: readonly string[]): boolean {

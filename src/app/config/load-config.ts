@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import type { z } from "zod";
+import type { ConfigDocument } from "../../core/stored-config/config-store.ts";
 import { parseDatabaseUrl, withPassword } from "../../storage/postgres/connection/database-url.ts";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
-import { originsOf, withOrigins } from "./config-origins.ts";
+import { type ConfigOrigins, originsOf, withOrigins } from "./config-origins.ts";
 import { type Config, configSchema } from "./config-schema.ts";
+import type { FileConfig, StoredConfig } from "./config-sources.ts";
 import {
   applyEnvironment,
   CONFIG_VARIABLE,
@@ -13,8 +15,16 @@ import {
 import { expandReferences, type ReferringValue, readBounded } from "./expand-references.ts";
 import { locateDataDir } from "./locate-data-dir.ts";
 import type { Environment } from "./read-provider-keys.ts";
+import {
+  createPathTest,
+  keyOf,
+  listSettingEntries,
+  putSettings,
+  type SettingEntry,
+  toConfigPath,
+} from "./setting-paths.ts";
 import { describeUnknownKey } from "./suggest-key.ts";
-import { parseYaml, YAML_BOUNDS, type YamlSource } from "./yaml-source.ts";
+import { parseYaml, YAML_BOUNDS } from "./yaml-source.ts";
 
 export { ConfigError } from "./config-error.ts";
 
@@ -27,6 +37,14 @@ const DEFAULT_FILE = "gateway.yaml";
 export function loadConfig(environment: Environment): Config {
   const { source, file } = readConfigFile(environment);
   return checkConfig(source, file, environment);
+}
+
+/**
+ * Reads the configuration file that the environment names, without checking its values.
+ * @throws ConfigError if it cannot be read or parsed.
+ */
+export function readFileConfig(environment: Environment): FileConfig {
+  return parseConfigFile(readConfigFile(environment), environment);
 }
 
 /** The text of a configuration file, and its name in messages. */
@@ -70,7 +88,7 @@ export function checkConfig(source: string, file: string, environment: Environme
 }
 
 /** The result of examining a configuration. */
-interface ExaminedConfig {
+export interface ExaminedConfig {
   /** The configuration, without the values that have problems; null if nothing can be said about the rest. */
   readonly config: Config | null;
   readonly problems: readonly ConfigProblem[];
@@ -80,49 +98,94 @@ interface ExaminedConfig {
  * Parses a configuration file, overridden by environment variables, and finds all problems of both, even those of a value that a variable
  * overrides.
  */
-export function examineConfig({ source, file }: ConfigFile, environment: Environment): ExaminedConfig {
-  let parsed: YamlSource;
+export function examineConfig(text: ConfigFile, environment: Environment): ExaminedConfig {
   try {
-    parsed = parseYaml(source, file);
+    return combineConfig(parseConfigFile(text, environment), null, environment);
   } catch (error) {
     if (error instanceof ConfigError) return { config: null, problems: error.problems };
     throw error;
   }
-  const { placeOf } = parsed;
-  const ofFile = expandReferences(parsed.value, { environment, placeOf });
-  const ofVariables = expandVariables(environment);
-  const { value } = ofFile;
-  const referring = [...ofFile.referring, ...ofVariables.referring];
-  const problems = [...ofFile.problems, ...ofVariables.problems];
+}
+
+/**
+ * Parses the text of a configuration file and expands its references.
+ * @throws ConfigError for errors of its syntax.
+ */
+export function parseConfigFile({ source, file }: ConfigFile, environment: Environment): FileConfig {
+  const { value: parsed, placeOf } = parseYaml(source, file);
+  dropEmptySections(parsed);
+  const raw = parsed as ConfigDocument;
+  const { value, referring, problems } = expandReferences(parsed, { environment, placeOf });
   dropEmptySections(value);
-  const written = structuredClone(value);
-  const place = (path: ConfigPath, text: string): ConfigProblem => ({
-    place: placeOf(path),
-    path,
-    variable: null,
-    text,
-  });
+  return { file, raw, written: value as ConfigDocument, referring, problems, placeOf };
+}
+
+/**
+ * Joins the sources of a configuration, and finds all problems of each. Environment variables take precedence over the file, the file over
+ * stored settings, and those over the defaults.
+ */
+export function combineConfig(
+  file: FileConfig,
+  stored: StoredConfig | null,
+  environment: Environment,
+): ExaminedConfig {
+  const ofVariables = expandVariables(environment);
+  const problems = [...file.problems, ...ofVariables.problems, ...(stored?.problems ?? [])];
   // What is left of a failed expansion is not the intended value.
   const isExpanded = (path: ConfigPath) => !problems.some((problem) => startsWith(path, problem.path));
-  // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
-  const inFile = listProblems(configSchema.safeParse(value)).filter(({ path }) => isExpanded(path));
+  // Checked before other sources replace or complete its values, because a wrong value must not appear only when they are removed.
+  const inFile = listProblems(configSchema.safeParse(file.written)).filter(({ path }) => isExpanded(path));
+  const added = stored === null ? [] : listAdded(file.written, stored.settings);
+  const value = putSettings(file.written, added) as Record<string, unknown>;
+  const isAdded = createPathTest(added, value);
   const variableAt = applyEnvironment(value, ofVariables.environment);
   const effective = configSchema.safeParse(value);
-  const inVariables = listProblems(effective).flatMap(({ path, text }) => {
+  const known = new Set(inFile.map(({ path, text }) => `${path.join(".")} ${text}`));
+  const further = listProblems(effective).flatMap(({ path, text }): ConfigProblem[] => {
     const variable = variableOf(path, variableAt);
-    return variable === undefined ? [] : [variableProblem(variable, path, text)];
+    if (variable !== undefined) return [variableProblem(variable, path, text)];
+    // A value of the file may be wrong only together with stored ones.
+    const isNew = added.length > 0 && !known.has(`${path.join(".")} ${text}`) && isExpanded(path);
+    return isNew ? [{ place: isAdded(path) ? null : file.placeOf(path), path, variable: null, text }] : [];
   });
-  const found = [...problems, ...inFile.map(({ path, text }) => place(path, text)), ...inVariables];
+  const placed = inFile.map(({ path, text }) => ({ place: file.placeOf(path), path, variable: null, text }));
+  const found = [...problems, ...placed, ...further];
   const parsedConfig = effective.success ? effective.data : parseRest(value, effective);
   if (parsedConfig === null) return { config: null, problems: found };
-  const origin = { file, written, variableAt, referring, placeOf };
-  const located = { ...parsedConfig, data_dir: locateDataDir(parsedConfig.data_dir, origin) };
-  const config = withOrigins(located, origin);
+  const config = locate(parsedConfig, {
+    source: file,
+    stored,
+    variableAt,
+    referring: [...file.referring, ...ofVariables.referring, ...listAddedReferences(stored, added, value)],
+    placeOf: (path) => (isAdded(path) ? null : file.placeOf(path)),
+  });
   const withSecret = insertPassword(config);
   return {
     config: withSecret.config,
     problems: [...found, ...withSecret.problems, ...findDatabaseProblems(config)],
   };
+}
+
+function locate(config: Config, origins: ConfigOrigins): Config {
+  return withOrigins({ ...config, data_dir: locateDataDir(config.data_dir, origins) }, origins);
+}
+
+/** Returns the references of added settings, by their paths in the configuration. */
+function listAddedReferences(
+  stored: StoredConfig | null,
+  added: readonly SettingEntry[],
+  value: Record<string, unknown>,
+): readonly ReferringValue[] {
+  const isAdded = createPathTest(added, value);
+  return (stored?.referring ?? [])
+    .map(({ path, references }) => ({ path: toConfigPath(path, value), references }))
+    .filter(({ path }) => isAdded(path));
+}
+
+/** Returns the stored settings that the file does not set. */
+function listAdded(written: ConfigDocument, stored: readonly SettingEntry[]): readonly SettingEntry[] {
+  const inFile = new Set(listSettingEntries(written).map(({ path }) => keyOf(path)));
+  return stored.filter(({ path }) => !inFile.has(keyOf(path)));
 }
 
 /** Expands the references in the variables that may have some. */

@@ -15,7 +15,10 @@ export function hasData(folder: string): boolean {
  * Returns the data directory of a configuration. If `data_dir` in the file is relative, it is relative to that file, so that commands in
  * other folders find the same directory. A relative value from the environment, and the default, are relative to the working directory.
  */
-export function locateDataDir(dataDir: string, { file, written, variableAt }: ConfigOrigins): string {
+export function locateDataDir(
+  dataDir: string,
+  { source: { file, written }, variableAt }: ConfigOrigins,
+): string {
   const isOfFile = written["data_dir"] !== undefined && !variableAt.has("data_dir");
   const folder = dirname(resolve(file));
   if (!isOfFile || isAbsolute(dataDir) || folder === process.cwd()) return dataDir;
@@ -27,7 +30,7 @@ export function locateDataDir(dataDir: string, { file, written, variableAt }: Co
  * none; null otherwise.
  */
 export function findFormerDataDir(config: Config): string | null {
-  const written = originsOf(config)?.written["data_dir"];
+  const written = originsOf(config)?.source.written["data_dir"];
   if (typeof written !== "string" || hasData(config.data_dir)) return null;
   const former = resolve(written);
   return former !== resolve(config.data_dir) && hasData(former) ? former : null;

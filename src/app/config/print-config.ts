@@ -119,11 +119,15 @@ function maskUrl({ url }: { readonly url?: string | undefined }): { readonly url
   return { url: start.slice(0, start.length - authority.length) + masked + rest };
 }
 
+function maskKey(key: NonNullable<Config["providers"][string]["api_keys"]>[number]): unknown {
+  return typeof key === "string" ? MASK : { ...key, key: MASK };
+}
+
 function maskProvider(provider: Config["providers"][string]): unknown {
   const { api_keys, headers } = provider;
   return {
     ...provider,
-    ...(api_keys === undefined ? {} : { api_keys: api_keys.map(() => MASK) }),
+    ...(api_keys === undefined ? {} : { api_keys: api_keys.map(maskKey) }),
     ...(headers === undefined
       ? {}
       : { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, MASK])) }),

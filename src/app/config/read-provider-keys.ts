@@ -11,6 +11,8 @@ interface PlatformKey {
   readonly label: string;
   /** Null for a host that needs no key. */
   readonly secret: string | null;
+  /** Its share of the conversations, relative to the other keys. 0: only when the others fail. */
+  readonly weight: number;
 }
 
 /** Where the keys of a provider are looked up. */
@@ -27,15 +29,25 @@ interface KeySources {
 /** Reads the platform keys of a provider from the configuration, otherwise from the environment. */
 export function readProviderKeys(sources: KeySources): PlatformKey[] {
   const { record, config, environment, labels = new PlatformKeyLabels() } = sources;
-  const secrets =
+  const keys =
     config?.api_keys ??
     [readFirst(environment, record.env.apiKey) ?? readSharedKey(sources)].filter((secret) => secret !== null);
-  if (secrets.length > 0)
-    return secrets.map((secret, index) => ({ label: labels.labelOf(record.slug, index, secret), secret }));
+  if (keys.length > 0) {
+    const named = keys.flatMap((key, index): PlatformKey[] => {
+      const { id, key: secret, weight, enabled } = typeof key === "string" ? plainKey(key, index) : key;
+      return enabled ? [{ label: labels.labelOf(record.slug, id, secret), secret, weight }] : [];
+    });
+    // A request that belongs to no conversation tries the keys in this order.
+    return named.toSorted((a, b) => Number(a.weight === 0) - Number(b.weight === 0));
+  }
   // A host in the operator's network may need no key.
   return config?.base_url !== undefined && config.models !== undefined
-    ? [{ label: labels.labelOf(record.slug, 0, null), secret: null }]
+    ? [{ label: labels.labelOf(record.slug, 0, null), secret: null, weight: 1 }]
     : [];
+}
+
+function plainKey(key: string, index: number) {
+  return { id: index, key, weight: 1, enabled: true };
 }
 
 /** Reads a key from variables that other programs use too. It is used only if the provider is also configured in another way. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ConfigPath } from "./config-error.ts";
-import { configSchema, NEEDS_RESTART } from "./config-schema.ts";
+import type { ENTRIES, FILE_ONLY, NEEDS_RESTART, SECRET } from "./config-marks.ts";
+import { configSchema } from "./config-schema.ts";
 
 /** The part of JSON Schema that describes the configuration. */
 export interface ConfigSchema {
@@ -9,6 +10,9 @@ export interface ConfigSchema {
   readonly enum?: readonly unknown[];
   readonly description?: string;
   readonly [NEEDS_RESTART]?: boolean;
+  readonly [FILE_ONLY]?: boolean;
+  readonly [SECRET]?: boolean;
+  readonly [ENTRIES]?: string;
   readonly properties?: Readonly<Record<string, ConfigSchema>>;
   readonly additionalProperties?: ConfigSchema | boolean;
   readonly items?: ConfigSchema;
@@ -22,6 +26,11 @@ let known: ConfigSchema | null = null;
 export function readSchema(): ConfigSchema {
   known ??= z.toJSONSchema(configSchema, { io: "input" }) as ConfigSchema;
   return known;
+}
+
+/** Returns the schema of the configuration as JSON Schema, for forms. */
+export function readJsonSchema(): Readonly<Record<string, unknown>> {
+  return readSchema() as Readonly<Record<string, unknown>>;
 }
 
 /** Returns the schemas that the value at a path may have: several if there are alternatives, none for an unknown path. */

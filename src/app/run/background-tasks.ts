@@ -109,6 +109,7 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
         byokKeys.refresh,
         accountRoutes.refresh,
         () => drains.refresh(),
+        () => parts.reloader.follow(),
       ]);
     },
     onSuccess(beganAt) {

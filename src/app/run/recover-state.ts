@@ -1,6 +1,6 @@
 import type { Log } from "../../base/failures/log.ts";
 import { HOUR_MS } from "../../base/time/time.ts";
-import { findUnreadableKeys } from "../../core/provider-keys/find-unreadable.ts";
+import { findUnreadable } from "../../core/provider-keys/find-unreadable.ts";
 import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
 import { recoverUsage } from "../../core/usage/journal/recover-usage.ts";
 import { logDamagedLines, logRecovery } from "../several/log-recovery.ts";
@@ -14,10 +14,7 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
   logRecovery(await recoverUsage({ journal, store: stores.usage, gatewayId, now }), log);
   await http.generation.ledger.start();
   logDamagedLines(stores.listDamagedLines(), log);
-  logUnreadableKeys(
-    await findUnreadableKeys(stores.providerKeys, http.resources.providerKeyStores.vault),
-    log,
-  );
+  logUnreadableKeys(await findUnreadable(stores.providerKeys, http.resources.providerKeyStores.vault), log);
   const changes = await stores.audit.settleChanges(gatewayId);
   if (changes > 0) log.warn("changes were in progress when the gateway stopped", { changes });
   await restoreHourlyLimits(parts, now);

@@ -152,7 +152,7 @@ function serveSandbox(transport: Transport): ServedProvider {
     record: SANDBOX_PROVIDER,
     families: [],
     formats: [SANDBOX_PROVIDER.format],
-    keys: [{ label: "sandbox#0", secret: null, byokId: null, address, headers: {} }],
+    keys: [{ label: "sandbox#0", secret: null, weight: 1, byokId: null, address, headers: {} }],
     transport,
     readByokKey: null,
   };

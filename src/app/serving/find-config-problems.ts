@@ -15,7 +15,7 @@ import {
 import type { Config } from "../config/config-schema.ts";
 import { findUnknownVariables } from "../config/environment-variables.ts";
 import { findEndpointUrls, findOddPrices } from "../config/find-odd-values.ts";
-import { examineConfig, problemAt, readConfigFile } from "../config/load-config.ts";
+import { type ExaminedConfig, examineConfig, problemAt, readConfigFile } from "../config/load-config.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
 import { readExportSettings, readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
@@ -37,7 +37,7 @@ export interface ConfigFindings {
 }
 
 /** The sources of a configuration check. */
-interface ConfigCheckSources {
+export interface ConfigCheckSources {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly random: Random;
@@ -55,15 +55,22 @@ export async function findConfigProblems(
   const problems: ConfigProblem[] = [];
   const found = collectProblems(problems, () => readConfigFile(environment, file));
   if (found === null) return { file: null, config: null, problems, warnings: [] };
-  const { config, problems: written } = examineConfig(found, environment);
-  problems.push(...written);
-  const warnings: ConfigProblem[] = [...findUnknownVariables(environment, listHostVariables(config))];
+  return { file: found.file, ...(await findAllProblems(examineConfig(found, environment), sources)) };
+}
+
+/** Finds all problems of a configuration whose sources were joined: those of its values, and those that a start would find. */
+export async function findAllProblems(
+  { config, problems: written }: ExaminedConfig,
+  sources: ConfigCheckSources,
+): Promise<Omit<ConfigFindings, "file">> {
+  const problems = [...written];
+  const warnings: ConfigProblem[] = [...findUnknownVariables(sources.environment, listHostVariables(config))];
   if (config !== null) {
     const further = await findFurtherProblems(config, sources);
     problems.push(...further.problems.filter((problem) => !isConsequence(problem, written)));
     warnings.push(...further.warnings.filter((warning) => !isConsequence(warning, written)));
   }
-  return { file: found.file, config, problems, warnings };
+  return { config, problems, warnings };
 }
 
 /** Loads the configuration. If it has problems, throws all of those that a start would find. @throws ConfigError */

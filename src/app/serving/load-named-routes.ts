@@ -18,7 +18,7 @@ export function listConfiguredRoutes(config: Config): readonly ConfiguredRoute[]
   return Object.entries(config.named_routes ?? {}).map(([name, definition]) => ({
     name,
     definition,
-    file: origins?.file ?? null,
-    line: origins?.placeOf(["named_routes", name]).line ?? null,
+    file: origins?.placeOf(["named_routes", name])?.file ?? null,
+    line: origins?.placeOf(["named_routes", name])?.line ?? null,
   }));
 }

@@ -31,6 +31,8 @@ export interface ServingSource {
 
 /** The served models of another configuration. */
 export interface PreparedServing {
+  /** Calls made with it leave no trace in the models that are served now. */
+  readonly serving: Serving;
   readonly problems: readonly ConfigProblem[];
   /** Serves it from now on. Must be called only without problems. */
   adopt(): void;
@@ -154,6 +156,7 @@ class StoredServing implements ServingSource {
     const built = this.state;
     const serving = buildServing(built.data, sources, built.names);
     return {
+      serving,
       problems: findServingProblems(config, serving),
       adopt: () => {
         this.deps = { ...this.deps, sources };

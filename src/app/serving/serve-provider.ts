@@ -1,3 +1,4 @@
+import { isMetadataAddress } from "../../base/network/metadata-address.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { listProviderFormats } from "../../core/catalog/profile/list-formats.ts";
 import type { ProviderRecord } from "../../core/catalog/records/records.ts";
@@ -106,7 +107,10 @@ function createByokKeyReader(
     if (reading.kind === "incomplete")
       return rejectKey(`this gateway does not know the ${reading.missing.join(" and the ")} to call it at`);
     if (reading.kind === "refused") return rejectKey(reading.reason);
-    return { kind: "key", key: { label, secret, byokId: id, address: reading.address, headers: {} } };
+    return {
+      kind: "key",
+      key: { label, secret, weight: 1, byokId: id, address: reading.address, headers: {} },
+    };
   };
   const known = new WeakMap<ByokSecret, ByokKeyReading>();
   return (key) => {
@@ -188,6 +192,7 @@ function checkBaseUrl(base: string, record: ProviderRecord, config: Config): voi
   const url = new URL(base);
   if (url.username !== "" || url.password !== "") reject("must not contain a user name or password");
   if (url.search !== "" || url.hash !== "") reject("must end with its path");
+  if (isMetadataAddress(url.hostname)) reject("must not be the metadata service of a cloud");
 }
 
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {

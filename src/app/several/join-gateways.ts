@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Clock } from "../../base/time/clock.ts";
+import type { GatewayConfig } from "../../core/gateways/gateway-config.ts";
 import type { GatewayIdentity, GatewayReplacedError } from "../../core/gateways/gateway-identity.ts";
 import {
   type GatewayRegistry,
@@ -37,6 +38,8 @@ interface JoiningGateway {
   readonly id: string;
   readonly dataDir: string;
   readonly masters: MasterKeys;
+  /** What the gateway reports of its configuration. */
+  readonly config: GatewayConfig;
 }
 
 /**
@@ -74,13 +77,14 @@ async function requireOwnId(joining: JoiningGateway): Promise<void> {
   );
 }
 
-function describe({ id, dataDir, masters }: JoiningGateway) {
+function describe({ id, dataDir, masters, config }: JoiningGateway) {
   return {
     id,
     host: hostname(),
     version: packageJson.version,
     dataDir: resolve(dataDir),
     masterKeys: masters.list().map((master) => master.id),
+    config,
   };
 }
 

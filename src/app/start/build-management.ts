@@ -1,4 +1,5 @@
 import type { StoreHealth } from "../../base/failures/store-health.ts";
+import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { createAccountCache } from "../../core/accounts/memory/account-cache.ts";
 import { createKeyCache } from "../../core/accounts/memory/key-cache.ts";
@@ -7,6 +8,7 @@ import type { AccountRoutes } from "../../core/named-routes/account-routes.ts";
 import { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import type { ProviderKeyCache } from "../../core/provider-keys/provider-key-cache.ts";
 import type { Vault } from "../../core/provider-keys/vault.ts";
+import type { ConfigManager } from "../../core/stored-config/config-manager.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
 import { ServedPages } from "../../http/context/served-pages.ts";
 import type { StoreDeps } from "../../http/context/store-deps.ts";
@@ -15,8 +17,10 @@ import { createTierManager } from "../catalog/tier-manager.ts";
 import { listSettings } from "../config/list-settings.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
+import { readJsonSchema } from "../config/schema-paths.ts";
 import { listConfiguredRoutes } from "../serving/load-named-routes.ts";
 import type { ServingSource } from "../serving/open-serving.ts";
+import { type ConfigManagerParts, createConfigManager } from "../stored-config/create-config-manager.ts";
 import type { Stores } from "../stores/stores.ts";
 
 /** The managers of resources, for a gateway and for commands. */
@@ -34,6 +38,9 @@ interface ManagementParts extends Pick<CatalogManagerOptions, "runRefresh"> {
   readonly byokKeys: ProviderKeyCache;
   readonly usageTimes: HttpDeps["reports"]["usageTimes"];
   readonly accountRoutes: AccountRoutes;
+  readonly random: Random;
+  /** How a stored configuration is tried and applied here. */
+  readonly storedConfig: Pick<ConfigManagerParts, "tryStored" | "requireSealing" | "onChanged">;
 }
 
 /** The dependencies of management endpoints that no reload replaces. */
@@ -60,6 +67,8 @@ export function buildManagement(parts: ManagementParts): ManagementDeps {
       audit: stores.audit,
       gateways: stores.gateways,
       ...buildManagers(parts),
+      config: buildConfigManager(parts),
+      configSchema: readJsonSchema,
       providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
       credits: { store: stores.ledger, ledger, clock, ids },
       listDamagedLines: stores.listDamagedLines,
@@ -68,6 +77,24 @@ export function buildManagement(parts: ManagementParts): ManagementDeps {
     },
     reports: { usage: stores.usage, usageTimes: parts.usageTimes },
   };
+}
+
+function buildConfigManager({
+  live,
+  environment,
+  clock,
+  random,
+  stores,
+  serving,
+  gatewayId,
+  vault,
+  storedConfig,
+}: ManagementParts): ConfigManager {
+  return createConfigManager({
+    ...{ stores, vault, clock, random, gatewayId, environment, ...storedConfig },
+    config: () => live.current(),
+    providers: () => serving.current().catalog.providers,
+  });
 }
 
 function buildManagers({

@@ -9,12 +9,20 @@ import { createProviderKeyCache } from "../../core/provider-keys/provider-key-ca
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import { createVault } from "../../core/provider-keys/vault.ts";
 import type { StoreDeps } from "../../http/context/store-deps.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { originsOf } from "../config/config-origins.ts";
 import type { Config } from "../config/config-schema.ts";
+import type { StoredConfig } from "../config/config-sources.ts";
+import { diffConfigs } from "../config/diff-configs.ts";
 import { LiveConfig } from "../config/live-config.ts";
+import { combineConfig } from "../config/load-config.ts";
 import { readPricingRules } from "../config/pricing-schema.ts";
 import { readPolicy, readTimers } from "../config/read-settings.ts";
+import { type ConfigCheckSources, findAllProblems } from "../serving/find-config-problems.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams } from "../serving/upstreams.ts";
+import type { TriedConfig } from "../stored-config/create-config-manager.ts";
+import { openStartConfig, type StartSources } from "../stored-config/start-config.ts";
 import { findSecret } from "../stores/find-secret.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { requireSameSealing } from "../stores/sealing-gateway.ts";
@@ -36,17 +44,18 @@ interface Management {
  * the configuration are reported when an endpoint needs the served models.
  */
 export async function openManagement(
-  config: Config,
+  fileConfig: Config,
   stores: Stores,
   { environment, random }: Pick<Platform, "environment" | "random">,
 ): Promise<Management> {
   const { clock } = stores;
+  const masters = openMasterKeys(fileConfig, random);
+  const vault = createVault(masters, random);
+  const config = await addStored(fileConfig, { store: stores.config, vault, environment });
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   const serving = new LateServing(() =>
     openServing({ config, environment, clock, ...upstreams }, stores, SILENT),
   );
-  const masters = openMasterKeys(config, random);
-  const vault = createVault(masters, random);
   const health = new StoreHealth({ clock, maxStalenessMs: config.storage.max_staleness_ms });
   const byokKeys = createProviderKeyCache({ store: stores.providerKeys, health, vault, onUnreadable() {} });
   const accountRoutes = createAccountRoutes(stores.namedRoutes, health);
@@ -63,7 +72,12 @@ export async function openManagement(
       vault,
       byokKeys,
     },
-    ...{ ledger: ledgerOf(stores), usageTimes: { async flush() {} }, accountRoutes },
+    ...{ ledger: ledgerOf(stores), usageTimes: { async flush() {} }, accountRoutes, random },
+    storedConfig: {
+      tryStored: (stored) => tryStored(config, stored, { environment, clock, random }),
+      requireSealing: () => requireSameSealing(stores, masters),
+      async onChanged() {},
+    },
   });
   const store = checkSealing(stores.providerKeys, () => requireSameSealing(stores, masters));
   const deps: StoreDeps = {
@@ -107,6 +121,34 @@ export async function openManagement(
       upstreams.close();
     },
   };
+}
+
+/** Returns a configuration with the stored settings; without them if they cannot be applied, so that a command can replace them. */
+async function addStored(
+  config: Config,
+  sources: Pick<StartSources<null>, "store" | "vault" | "environment">,
+): Promise<Config> {
+  try {
+    const start = { ...sources, config, adapt: (read: Config) => read, open: async () => null };
+    return (await openStartConfig(start)).config;
+  } catch (error) {
+    if (error instanceof ConfigError) return config;
+    throw error;
+  }
+}
+
+/** Returns the changes that a stored configuration would make. Rejects with a `ConfigError` with all of its problems. */
+async function tryStored(
+  config: Config,
+  stored: StoredConfig,
+  sources: ConfigCheckSources,
+): Promise<TriedConfig> {
+  const source = originsOf(config)?.source;
+  if (source === undefined) throw new Error("a configuration without its file cannot take stored settings");
+  const examined = combineConfig(source, stored, sources.environment);
+  const { config: next, problems } = await findAllProblems(examined, sources);
+  if (next === null || problems.length > 0) throw new ConfigError(problems);
+  return { changes: diffConfigs(config, next), config: next, serving: null };
 }
 
 /** An endpoint has asked for the served models, which are not loaded. */

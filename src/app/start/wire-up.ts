@@ -53,13 +53,16 @@ import { createTokenCounter } from "../../tokenizer/token-counter.ts";
 import type { RefreshJob } from "../catalog/refresh-catalog.ts";
 import { refreshInThread } from "../catalog/refresh-in-thread.ts";
 import type { Config } from "../config/config-schema.ts";
+import type { FileConfig } from "../config/config-sources.ts";
 import { readGuardrails } from "../config/guardrail-schema.ts";
 import { LiveConfig } from "../config/live-config.ts";
-import { loadConfig } from "../config/load-config.ts";
+import { readFileConfig } from "../config/load-config.ts";
 import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
 import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
+import { describeGatewayConfig } from "../stored-config/describe-config.ts";
+import { openStartConfig } from "../stored-config/start-config.ts";
 import { type CommonState, openCommonState } from "../stores/common-state.ts";
 import { prepareDataDir } from "../stores/data-dir.ts";
 import { findSecret } from "../stores/find-secret.ts";
@@ -79,7 +82,7 @@ import { buildEvents, type Events, joinObservers } from "./build-events.ts";
 import { buildManagement } from "./build-management.ts";
 import { buildMoney, type Money } from "./build-money.ts";
 import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
-import { ConfigReloader, rejectReload } from "./config-reloader.ts";
+import { ConfigReloader, type ReloaderStart, rejectReload } from "./config-reloader.ts";
 
 /** How long after the maximum duration of a generation its hold, and its leases of limits, lapse. Milliseconds. */
 const LEASE_MARGIN_MS = 60_000;
@@ -95,8 +98,10 @@ export interface Platform {
   readonly random: Random;
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Reads the configuration again for a reload. By default from the file and `environment`. */
-  readonly readConfig?: () => Config;
+  /** Reads the configuration file again for a reload. By default the one that `environment` names. */
+  readonly readFile?: () => FileConfig;
+  /** Adapts each configuration that is read to this process. By default it stays as it is. */
+  readonly adaptConfig?: (config: Config) => Config;
   /** Sets the level of `log` after a reload. */
   readonly setLogLevel?: (level: Config["log_level"]) => void;
   /** Reloads the configuration of all processes of a gateway. By default there is only this one. */
@@ -150,33 +155,68 @@ export interface Parts extends Resources {
   readonly events: Events;
 }
 
-/** Builds all parts of a gateway. @throws ConfigError, or Error if the data directory is locked or cannot be used. */
+/**
+ * Builds all parts of a gateway with the configuration of its file and environment, and the stored settings.
+ * @throws ConfigError, or Error if the data directory is locked or cannot be used.
+ */
 export async function wireUp(config: Config, platform: Platform): Promise<Parts> {
-  const upstreams = createUpstreams({ ...platform, config });
-  const resources = platform.resources ?? (await openResources(config, platform, upstreams));
-  return buildParts({ config, platform, ...resources, upstreams }).catch(async (error) => {
-    resources.journal.close();
-    await resources.release();
+  const opened =
+    platform.resources === undefined
+      ? await openResources(config, platform)
+      : withoutStored(config, platform, platform.resources);
+  return buildParts({ platform, ...opened }).catch(async (error) => {
+    opened.journal.close();
+    await opened.release();
     throw error;
   });
+}
+
+/** The resources of a gateway, and the configuration with which they were opened. */
+interface Opened extends Resources, Pick<Parts, "upstreams"> {
+  readonly config: Config;
+  readonly masters: MasterKeys;
+  readonly vault: Vault;
+  readonly started: ReloaderStart;
+}
+
+/** Returns given resources as they are opened without stored settings. */
+function withoutStored(config: Config, platform: Platform, resources: Resources): Opened {
+  const masters = openMasterKeys(config, platform.random);
+  return {
+    ...resources,
+    config,
+    masters,
+    vault: createVault(masters, platform.random),
+    upstreams: createUpstreams({ ...platform, config }),
+    started: { stored: null, changes: 0, unapplied: null },
+  };
 }
 
 async function buildParts({
   config,
   platform,
   upstreams,
+  masters,
+  vault,
+  started,
   ...resources
-}: Omit<Base, "gateways" | "health" | "live"> & Resources & Pick<Parts, "upstreams">): Promise<Parts> {
+}: { readonly platform: Platform } & Opened): Promise<Parts> {
   const { clock, random } = platform;
   const { stores, gatewayId } = resources;
-  const masters = openMasterKeys(config, random);
-  const gateways = await joinGateways({ stores, clock, id: gatewayId, dataDir: config.data_dir, masters });
+  const reported = describeGatewayConfig({
+    config,
+    revision: started.stored?.revision ?? 0,
+    unapplied: started.unapplied,
+  });
+  const gateways = await joinGateways({
+    ...{ stores, clock, masters, id: gatewayId, dataDir: config.data_dir, config: reported },
+  });
   const { max_staleness_ms: maxStalenessMs } = config.storage;
   const health = new StoreHealth({ clock, maxStalenessMs });
   const live = new LiveConfig(config);
   const base: Base = { config, live, platform, gateways, health, ...resources };
   const money = buildMoney(base);
-  const secrets = await buildSecrets(base, masters);
+  const secrets = await buildSecrets(base, vault);
   const events = buildEvents({ ...base, ids: stores.ids });
   const { onLedgerChecked } = events;
   const serving = () => resources.serving.current();
@@ -190,15 +230,24 @@ async function buildParts({
   const drains = new Drains({ store: stores.drains, changes: stores.changes });
   await drains.refresh();
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
-  const reloader = buildReloader(base, generation);
+  const reloader = buildReloader(base, { generation, vault, started });
   const managed = buildManagement({
     ...{ ...platform, ...base, ...money, ...secrets },
     runRefresh: refreshOf(base),
+    storedConfig: {
+      tryStored: (stored) => reloader.tryStored(stored),
+      requireSealing: async () => {},
+      async onChanged() {
+        // If that fails, the next regular reading finds the change.
+        await stores.changes.read().catch(() => {});
+        await reloader.follow().catch(() => {});
+      },
+    },
   });
   const { promptLog, repeatable, shadow } = features;
   const { observers } = telemetry;
   const fixed: FixedHttpDeps = {
-    ...buildServer(base, { ...money, common }),
+    ...buildServer(base, { ...money, common, reloader }),
     callers: {
       ...managed.callers,
       addressSalt: await findSecret("address_salt", stores.settings, random),
@@ -283,7 +332,7 @@ interface ServerDeps extends Pick<HttpDeps, "clock" | "log" | "ids" | "shutdown"
 
 function buildServer(
   { platform, stores, journal, health }: Base,
-  { recorder, common }: Pick<Money, "recorder"> & Pick<Parts, "common">,
+  { recorder, common, reloader }: Pick<Money, "recorder"> & Pick<Parts, "common" | "reloader">,
 ): ServerDeps {
   const { clock, log } = platform;
   const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
@@ -296,7 +345,11 @@ function buildServer(
       unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
     },
     shutdown,
-    readiness: () => readReadiness({ recorder, journal, health, clock, common, shutdown }),
+    readiness: () =>
+      readReadiness({
+        ...{ recorder, journal, health, clock, common, shutdown },
+        unapplied: () => reloader.unapplied,
+      }),
   };
 }
 
@@ -343,11 +396,24 @@ function followConfig({ live, platform, stores }: Base, { fixed, generation }: F
   return () => http;
 }
 
-function buildReloader({ live, platform, serving }: Base, generation: FixedGenerationDeps): ConfigReloader {
-  const { clock, random, environment, readConfig = () => loadConfig(environment) } = platform;
-  const parts = { live, serving, readConfig, environment, clock, random };
+/** The inputs of the reloader besides the platform. */
+interface ReloaderSources {
+  readonly generation: FixedGenerationDeps;
+  readonly vault: Vault;
+  readonly started: ReloaderStart;
+}
+
+function buildReloader(
+  { live, platform, serving, stores, gateways }: Base,
+  { generation, vault, started }: ReloaderSources,
+): ConfigReloader {
+  const { clock, random, log, environment, readFile, adaptConfig } = platform;
+  const parts = { live, serving, stores, vault, started, environment, clock, random, log };
   return new ConfigReloader({
     ...parts,
+    readFile: readFile ?? (() => readFileConfig(environment)),
+    adapt: adaptConfig ?? keepConfig,
+    report: (config) => stores.gateways.putConfig(gateways.identity, config),
     onProviderChanged(slug) {
       const keys = serving.current().servedModels.provider(slug)?.keys ?? [];
       generation.routing.health.forget(
@@ -358,8 +424,8 @@ function buildReloader({ live, platform, serving }: Base, generation: FixedGener
   });
 }
 
-async function openResources(config: Config, platform: Platform, upstreams: Upstreams): Promise<Resources> {
-  const { clock, log, environment } = platform;
+async function openResources(config: Config, platform: Platform): Promise<Opened> {
+  const { log } = platform;
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
   const opening = openStoresAtStart(config, platform).then(rejectIncompleteCopy);
@@ -369,20 +435,53 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
   });
   if (stores.schema !== null)
     log.info("the stores are open", { stores: stores.location, schema: stores.schema });
-  return {
-    stores,
-    gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
-    journal: openFileJournal(journalDirOf(config.data_dir)),
-    serving: await openServing(
-      { config, environment, clock, labels: new PlatformKeyLabels(), ...upstreams },
-      stores,
-      log,
-    ),
-    async release() {
-      await stores.close();
-      lock.release();
-    },
+  const release = async () => {
+    await stores.close();
+    lock.release();
   };
+  try {
+    return {
+      stores,
+      gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
+      ...(await openConfigured(config, platform, stores)),
+      journal: openFileJournal(journalDirOf(config.data_dir)),
+      release,
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** Opens what depends on the configuration, with the stored settings. */
+async function openConfigured(
+  config: Config,
+  platform: Platform,
+  stores: Stores,
+): Promise<Pick<Opened, "config" | "masters" | "vault" | "started" | "serving" | "upstreams">> {
+  const { clock, random, log, environment, adaptConfig = keepConfig, setLogLevel } = platform;
+  const masters = openMasterKeys(config, random);
+  const vault = createVault(masters, random);
+  const labels = new PlatformKeyLabels();
+  const start = await openStartConfig({
+    ...{ config, environment, vault, store: stores.config, adapt: adaptConfig },
+    async open(config) {
+      const upstreams = createUpstreams({ ...platform, config });
+      try {
+        const sources = { config, environment, clock, labels, ...upstreams };
+        return { upstreams, serving: await openServing(sources, stores, log) };
+      } catch (error) {
+        upstreams.close();
+        throw error;
+      }
+    },
+  });
+  setLogLevel?.(start.config.log_level);
+  return { config: start.config, masters, vault, started: start, ...start.opened };
+}
+
+function keepConfig(config: Config): Config {
+  return config;
 }
 
 /** Opens the stores with the tables of this version. Waits for PostgreSQL. */
@@ -416,9 +515,8 @@ interface Secrets {
 
 async function buildSecrets(
   { platform: { log, random }, stores, health }: Base,
-  masters: MasterKeys,
+  vault: Vault,
 ): Promise<Secrets> {
-  const vault = createVault(masters, random);
   const byokKeys = createProviderKeyCache({
     store: stores.providerKeys,
     health,

@@ -75,6 +75,7 @@ function createSoleRegistry(): GatewayRegistry {
     register: async ({ id }) => ({ id, epoch: 1 }),
     renew: async () => SOLE_GATEWAY,
     putRedisId: async () => {},
+    putConfig: async () => {},
     end: async () => {},
     list: async () => [],
     takeOver: async () => null,

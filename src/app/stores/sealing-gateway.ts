@@ -1,5 +1,6 @@
 import { ConfigError } from "../config/load-config.ts";
 import type { MasterKeys } from "./open-master-keys.ts";
+import { listMasterKeysInUse, type SecretStores } from "./secret-stores.ts";
 import type { Stores } from "./stores.ts";
 
 /** The setting with the id of the configured master key with which the running gateway encrypts, or `IN_FILE`. Only in unshared stores. */
@@ -114,15 +115,15 @@ export async function requireCommonKeys(
  * @throws ConfigError if it has only generated keys and the secrets of the stores are encrypted with others.
  */
 export async function requireMasterKey(
-  { providerKeys, promptLog, location }: Pick<Stores, "providerKeys" | "promptLog" | "location">,
+  stores: SecretStores & Pick<Stores, "location">,
   masters: MasterKeys,
 ): Promise<void> {
   if (masters.configuredId !== null) return;
-  const inUse = [...(await providerKeys.listMasterKeysInUse()), ...(await promptLog.listMasterKeysInUse())];
+  const inUse = await listMasterKeysInUse(stores);
   const own = new Set(masters.list().map(({ id }) => id));
   if (inUse.length > 0 && !inUse.some((id) => own.has(id)))
     throw new ConfigError(
-      `the secrets in ${location} are encrypted with master keys that this gateway does not have: ${[...new Set(inUse)].slice(0, MAX_NAMED).join(", ")}. Set GATEWAY_SECRETS_KEY to the keys of the gateway that encrypted them; a generated one is in its data directory (${IN_FILE}).`,
+      `the secrets in ${stores.location} are encrypted with master keys that this gateway does not have: ${inUse.slice(0, MAX_NAMED).join(", ")}. Set GATEWAY_SECRETS_KEY to the keys of the gateway that encrypted them; a generated one is in its data directory (${IN_FILE}).`,
     );
   masters.newest();
 }

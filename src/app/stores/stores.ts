@@ -21,6 +21,7 @@ import type { NamedRouteStore } from "../../core/named-routes/named-route-store.
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
+import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal/journal.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
@@ -34,6 +35,8 @@ export interface Stores extends KeyStores {
   readonly audit: AuditStore;
   readonly budgets: BudgetStore;
   readonly catalog: CatalogStore;
+  /** The settings that the management API has stored. */
+  readonly config: ConfigStore;
   readonly consoleSessions: ConsoleSessionStore;
   readonly identities: IdentityStore;
   readonly leases: Leases;

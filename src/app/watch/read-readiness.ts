@@ -3,6 +3,7 @@ import type { Clock } from "../../base/time/clock.ts";
 import type { Journal } from "../../core/usage/journal/journal.ts";
 import type { Recorder } from "../../core/usage/journal/recorder.ts";
 import type { Readiness, Shutdown } from "../../http/context/context.ts";
+import type { UnappliedRevision } from "../stored-config/start-config.ts";
 import type { CommonState } from "../stores/common-state.ts";
 
 /** The dependencies of readiness. */
@@ -13,6 +14,8 @@ interface ReadinessParts {
   readonly health: StoreHealth;
   readonly clock: Clock;
   readonly common: Pick<CommonState, "problem">;
+  /** Returns the latest stored configuration, if it cannot be applied. */
+  readonly unapplied: () => UnappliedRevision | null;
 }
 
 /**
@@ -26,6 +29,7 @@ export function readReadiness({
   health,
   clock,
   common,
+  unapplied,
 }: ReadinessParts): Readiness {
   if (shutdown.isDraining) return { isReady: false, problems: ["The gateway is shutting down."] };
   const problems: string[] = [];
@@ -45,6 +49,11 @@ export function readReadiness({
   }
   const ofCommonState = common.problem();
   if (ofCommonState !== null) problems.push(ofCommonState.text);
+  const revision = unapplied();
+  if (revision !== null)
+    problems.push(
+      `Revision ${revision.revision} of the stored configuration cannot be applied; the former one is in force.`,
+    );
   const isBlocked = isFull || health.isStale || ofCommonState?.isBlocking === true;
   return { isReady: !isBlocked, problems };
 }

@@ -9,14 +9,16 @@ import { presentSetting, type Setting } from "../../core/settings/setting.ts";
 import { addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
 import { formatTable } from "../render/format-table.ts";
 import { print } from "../render/print.ts";
+import { declareStoredConfigCommands } from "../resources/platform/stored-config.ts";
 import { addConfigCheck } from "./config-check.ts";
 
 interface SourcesOptions extends JsonOption {
   readonly all?: true;
 }
 
-/** `gateway config check|print|sources`: the configuration that results from file and environment. */
+/** `gateway config`: what is stored, and what results from file and environment. */
 export function declareConfigCommands(config: Command): void {
+  declareStoredConfigCommands(config);
   addConfigCheck(config);
   config
     .command("print")

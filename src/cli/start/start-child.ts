@@ -1,5 +1,4 @@
 import type { Config } from "../../app/config/config-schema.ts";
-import { loadConfig } from "../../app/config/load-config.ts";
 import { configOfProcess } from "../../app/processes/count-processes.ts";
 import { createProcessGroup } from "../../app/processes/create-process-group.ts";
 import { reportStart, type ToProcess } from "../../app/processes/messages.ts";
@@ -27,7 +26,7 @@ export async function startChildProcess(config: Config, index: number): Promise<
     log,
     environment: process.env,
     processes,
-    readConfig: () => configOfProcess(loadConfig(process.env), index),
+    adaptConfig: (read) => configOfProcess(read, index),
     setLogLevel: log.setLevel,
     reloadAll: (options) => reloads.reloadAll(options),
   });

@@ -15,6 +15,8 @@ export interface ProviderKey {
   readonly label: string;
   /** Null if the host requires no key. */
   readonly secret: string | null;
+  /** Its share of the conversations, relative to the other platform keys. 0: only when the others fail. */
+  readonly weight: number;
   /** The id of a BYOK key; null for a platform key. */
   readonly byokId: string | null;
   /** The URLs and authentication of requests with this key. */

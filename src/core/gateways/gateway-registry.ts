@@ -1,3 +1,4 @@
+import type { GatewayConfig } from "./gateway-config.ts";
 import type { GatewayIdentity } from "./gateway-identity.ts";
 
 /** How often a gateway renews its row. Milliseconds. */
@@ -16,6 +17,8 @@ export interface GatewayDescription {
   readonly dataDir: string;
   /** The ids of the master keys that it has. The first encrypts. */
   readonly masterKeys: readonly string[];
+  /** What it reports of its configuration. */
+  readonly config: GatewayConfig;
 }
 
 /** The live gateways as one of them sees them. They decide its share of a limit that has no common counter. */
@@ -30,7 +33,9 @@ export interface LiveGateways {
 export const SOLE_GATEWAY: LiveGateways = { count: 1, rank: 0 };
 
 /** A gateway as the registry lists it. Times are milliseconds since the epoch, by the clock of the store. */
-export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
+export interface RegisteredGateway extends Omit<GatewayDescription, "config">, GatewayIdentity {
+  /** Null for a gateway of an earlier version, which does not read the stored configuration. */
+  readonly config: GatewayConfig | null;
   /** Whether its registration has not expired. A gateway that is not live may be disconnected from the store, paused or dead. */
   readonly isLive: boolean;
   readonly startedAt: number;
@@ -63,6 +68,8 @@ export interface GatewayRegistry {
   renew(identity: GatewayIdentity): Promise<LiveGateways | null>;
   /** Records the id of the Redis server that a gateway uses. No-op if the epoch is not current. */
   putRedisId(identity: GatewayIdentity, redisId: string): Promise<void>;
+  /** Records what a gateway reports of its configuration. No-op if the epoch is not current. */
+  putConfig(identity: GatewayIdentity, config: GatewayConfig): Promise<void>;
   /**
    * Removes a gateway that has stopped and saved everything. A gateway that still has leases is kept as not live. No-op if the epoch is not
    * current.

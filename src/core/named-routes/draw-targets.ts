@@ -1,4 +1,4 @@
-import { weighSpread } from "../routing/affinity/weigh-spread.ts";
+import { drawDelay } from "../routing/affinity/weigh-spread.ts";
 
 /** A target of a group. */
 export interface WeightedTarget {
@@ -6,8 +6,6 @@ export interface WeightedTarget {
   /** In proportion to the sum of all weights. 0: only used if the others fail. */
   readonly weight: number;
 }
-
-const HASHES = 2 ** 32;
 
 /**
  * Orders targets randomly: the probability of being first is a target's share of the weights, and the rest is ordered in the same way. The
@@ -19,7 +17,7 @@ export function drawTargets<Target extends WeightedTarget>(
   targets: readonly Target[],
 ): readonly Target[] {
   return targets
-    .map((target) => ({ target, delay: delayOf(key, target) }))
+    .map((target) => ({ target, delay: drawDelay(key, target.model, target.weight) }))
     .sort((a, b) => (a.delay === b.delay ? 0 : a.delay - b.delay))
     .map(({ target }) => target);
 }
@@ -27,14 +25,4 @@ export function drawTargets<Target extends WeightedTarget>(
 /** Orders targets by weight, the heaviest first. */
 export function rankTargets<Target extends WeightedTarget>(targets: readonly Target[]): readonly Target[] {
   return targets.toSorted((a, b) => b.weight - a.weight);
-}
-
-/**
- * Returns a sample of an exponential distribution with the weight as its rate. The probability that it is the smallest of several is its
- * share of the rates.
- */
-function delayOf(key: string, { model, weight }: WeightedTarget): number {
-  if (weight === 0) return Number.POSITIVE_INFINITY;
-  const share = (weighSpread(key, model) + 0.5) / HASHES;
-  return -Math.log(share) / weight;
 }

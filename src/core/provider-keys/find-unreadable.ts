@@ -1,19 +1,23 @@
-import type { ProviderKeyStore } from "./provider-key-store.ts";
-import type { ProviderKeyRecord } from "./records.ts";
+import type { StoredSecret } from "./rotate-secrets.ts";
 import type { Vault } from "./vault.ts";
 
-/** Keys per page. */
+/** Secrets per page. */
 const PAGE = 100;
 
-/** Returns the stored keys, enabled or not, that no known master key can decrypt, sorted by id. */
-export async function findUnreadableKeys(
-  store: Pick<ProviderKeyStore, "listSealedByOthers">,
+/** A store of encrypted secrets. With `null`, it lists all of them. */
+interface SecretList<Secret extends StoredSecret> {
+  listSealedByOthers(masterKeyId: null, afterId: string | null, limit: number): Promise<readonly Secret[]>;
+}
+
+/** Returns the stored secrets, in use or not, that no known master key can decrypt, sorted by id. */
+export async function findUnreadable<Secret extends StoredSecret>(
+  store: SecretList<Secret>,
   vault: Pick<Vault, "open">,
-): Promise<readonly ProviderKeyRecord[]> {
-  const unreadable: ProviderKeyRecord[] = [];
+): Promise<readonly Secret[]> {
+  const unreadable: Secret[] = [];
   let afterId: string | null = null;
   for (;;) {
-    const page: readonly ProviderKeyRecord[] = await store.listSealedByOthers(null, afterId, PAGE);
+    const page: readonly Secret[] = await store.listSealedByOthers(null, afterId, PAGE);
     unreadable.push(...page.filter((key) => vault.open(key.sealed, key) === null));
     afterId = page.at(-1)?.id ?? null;
     if (page.length < PAGE) return unreadable;

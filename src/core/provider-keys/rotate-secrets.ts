@@ -2,7 +2,7 @@ import type { SealedSecret } from "./records.ts";
 import type { MasterKey, SecretOwner, Vault } from "./vault.ts";
 
 /** An encrypted secret of a store. */
-interface StoredSecret extends SecretOwner {
+export interface StoredSecret extends SecretOwner {
   readonly sealed: SealedSecret;
 }
 

@@ -1,7 +1,7 @@
 import { sha256 } from "../../base/secrets/hash.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
-import type { ProviderKeyRecord, SealedSecret } from "./records.ts";
+import type { SealedSecret } from "./records.ts";
 
 /** A key that encrypts secrets. */
 export interface MasterKey {
@@ -39,7 +39,11 @@ export interface MasterKeySource {
 }
 
 /** The record to which a secret is bound. It cannot be decrypted for another one. */
-export type SecretOwner = Pick<ProviderKeyRecord, "id" | "accountId">;
+export interface SecretOwner {
+  readonly id: string;
+  /** The account that owns the secret; null for a secret of the gateway's configuration. */
+  readonly accountId: string | null;
+}
 
 /** Encrypts and decrypts secrets. */
 export interface Vault {
@@ -83,5 +87,6 @@ export function createVault(masters: MasterKeySource, random: Random): Vault {
 
 /** Returns the associated data that binds a ciphertext to its owner. */
 function bindingOf({ id, accountId }: SecretOwner): Buffer {
-  return Buffer.from(JSON.stringify(["provider key", id, accountId]));
+  const binding = accountId === null ? ["setting", id] : ["provider key", id, accountId];
+  return Buffer.from(JSON.stringify(binding));
 }

@@ -28,7 +28,8 @@ export function presentReload({ changes, applied }: ConfigReload) {
   return { applied, changes: changes.map(presentChange) };
 }
 
-function presentChange({ name, before, after, isSecret, needsRestart }: ConfigChange) {
+/** Returns a change of a setting as the management API and the commands show it. */
+export function presentChange({ name, before, after, isSecret, needsRestart }: ConfigChange) {
   return { name, before, after, is_secret: isSecret, needs_restart: needsRestart };
 }
 

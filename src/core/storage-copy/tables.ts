@@ -44,6 +44,8 @@ export type TableName =
   | "identities"
   | "provider_keys"
   | "named_routes"
+  | "config_revisions"
+  | "config_secrets"
   | "budgets"
   | "budget_days"
   | "budget_marks"
@@ -133,6 +135,14 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...text("account_id", "name", "definition"),
     ...integer("version", "created_at"),
   }),
+  table("config_revisions", ["revision"], {
+    ...integer("revision", "changed_at"),
+    ...text("document", "changed_by", "changed"),
+  }),
+  table("config_secrets", ["id"], {
+    ...text("id", "last_four", "master_key_id", "ciphertext"),
+    ...integer("created_at", "updated_at"),
+  }),
   table("budgets", ["id"], {
     ...text("id", "account_id", "name", "subject", "subject_id", "end_user", "period", "action", "set_by"),
     ...integer("spend_limit", "days", "warn_at", "created_at"),
@@ -204,6 +214,7 @@ export const OLDEST_SCHEMA_SETTING = "oldest_schema";
  */
 export const OWN_SETTINGS: readonly string[] = [
   "account_revision",
+  "config_revision",
   "drain_revision",
   "gateway_id",
   "key_revision",

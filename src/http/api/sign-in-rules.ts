@@ -51,6 +51,12 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "PUT /api/admin/tiers/:id": "always",
   "DELETE /api/admin/tiers/:id": "always",
   "POST /api/admin/settings/reload": isRealRun,
+  // Everything that the configuration decides.
+  "PATCH /api/admin/config": isRealRun,
+  "PUT /api/admin/config": isRealRun,
+  "POST /api/admin/config/revisions/:revision/restore": isRealRun,
+  "PUT /api/admin/config/secrets/:id": "always",
+  "DELETE /api/admin/config/secrets/:id": "always",
   "POST /api/admin/catalog/refresh": isRealRun,
   "POST /api/admin/catalog/changes/:id/approve": "always",
   "POST /api/admin/catalog/changes/:id/reject": "never",

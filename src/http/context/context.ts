@@ -30,6 +30,7 @@ import type { NamedRouteManager } from "../../core/named-routes/route-manager.ts
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { Setting } from "../../core/settings/setting.ts";
+import type { ConfigManager } from "../../core/stored-config/config-manager.ts";
 import type { RequestObserver } from "../../core/telemetry/request-observer.ts";
 import type { RequestTrace, Tracer } from "../../core/telemetry/request-trace.ts";
 import type { GenerationFeed } from "../../core/usage/generations/generation-feed.ts";
@@ -77,6 +78,10 @@ interface ResourceDeps {
   readonly consoleSessions: ConsoleSessionStore;
   /** What was made of the served models for responses. */
   readonly pages: ServedPages;
+  /** Reads and changes the stored configuration. */
+  readonly config: ConfigManager;
+  /** Returns the JSON Schema of the configuration. */
+  readonly configSchema: () => Readonly<Record<string, unknown>>;
   /** Lists the settings in force and where each comes from, with secrets masked. */
   readonly listSettings: () => readonly Setting[];
   /** Returns the damaged lines of the journal that were quarantined. */

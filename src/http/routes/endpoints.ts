@@ -37,9 +37,23 @@ import { postCorrection, postCredits, postPurchase, postRefund } from "./money/a
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "./money/admin-ledger.ts";
 import { postPayment } from "./money/payments.ts";
 import { getAuditVerdict, listAudit } from "./platform/admin-audit.ts";
+import {
+  deleteConfigSecret,
+  exportConfig,
+  getConfig,
+  getConfigRevision,
+  getConfigSchema,
+  listConfigRevisions,
+  listConfigSecrets,
+  patchConfig,
+  putConfig,
+  putConfigSecret,
+  restoreConfig,
+} from "./platform/admin-config.ts";
 import { listGateways } from "./platform/admin-gateways.ts";
 import { listSettings, reloadSettings } from "./platform/admin-settings.ts";
 import { listWebhooks, testWebhooks } from "./platform/admin-webhooks.ts";
+import { listProviderModels, tryGuardrail, tryProviderSettings } from "./platform/try-config.ts";
 import { explainRouteOf } from "./routing/admin-explain.ts";
 import {
   clearProviderHealth,
@@ -137,6 +151,20 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteIdentity,
   listSettings,
   reloadSettings,
+  getConfig,
+  getConfigSchema,
+  exportConfig,
+  patchConfig,
+  putConfig,
+  listConfigRevisions,
+  getConfigRevision,
+  restoreConfig,
+  listConfigSecrets,
+  putConfigSecret,
+  deleteConfigSecret,
+  tryProviderSettings,
+  listProviderModels,
+  tryGuardrail,
   postPlaygroundKey,
   listTiers,
   getTier,

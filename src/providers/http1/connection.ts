@@ -1,5 +1,6 @@
 import { checkServerIdentity } from "node:tls";
 import type { Socket, SocketHandler } from "bun";
+import { isMetadataAddress } from "../../base/network/metadata-address.ts";
 import { boundSocketBuffer } from "../../base/network/socket-buffers.ts";
 import { type Bytes, ComposedBytes, copyBytes, piecesOf } from "../../base/text/composed-bytes.ts";
 import type { Clock, Timer } from "../../base/time/clock.ts";
@@ -182,6 +183,11 @@ export class Connection {
       return;
     }
     this.socket = socket;
+    // A name that was checked before may lead there by now.
+    if (isMetadataAddress(socket.remoteAddress)) {
+      this.fail(new TransportError("connect_failed", "the host is the metadata service of a cloud"));
+      return;
+    }
     if (this.systemBufferBytes > 0)
       boundSocketBuffer(descriptorOf(socket), "receive", this.systemBufferBytes);
     if (!this.target.isTls) this.open();

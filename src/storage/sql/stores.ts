@@ -1,6 +1,7 @@
 import { SqlAccountStore } from "./account-store.ts";
 import { SqlAuditStore } from "./audit-store.ts";
 import { SqlBudgetStore } from "./budget-store.ts";
+import { SqlConfigStore } from "./config-store.ts";
 import { SqlConsoleSessionStore } from "./console-session-store.ts";
 import { SqlDrainStore } from "./drain-store.ts";
 import { SqlIdentityStore } from "./identity-store.ts";
@@ -20,6 +21,7 @@ export function createSqlStores(database: SqlDatabase) {
     answers: new SqlStoredResponseStore(database),
     audit: new SqlAuditStore(database),
     budgets: new SqlBudgetStore(database),
+    config: new SqlConfigStore(database),
     consoleSessions: new SqlConsoleSessionStore(database),
     drains: new SqlDrainStore(database),
     identities: new SqlIdentityStore(database),

@@ -13,6 +13,7 @@ import type { NamedRouteStore } from "../../core/named-routes/named-route-store.
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
+import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
@@ -31,6 +32,7 @@ export interface SqliteStores {
   readonly answers: StoredResponseStore;
   readonly audit: AuditStore;
   readonly budgets: BudgetStore;
+  readonly config: ConfigStore;
   readonly consoleSessions: ConsoleSessionStore;
   readonly drains: DrainStore;
   readonly identities: IdentityStore;

@@ -3,6 +3,7 @@ import type { Postgres } from "../../../src/storage/postgres/connection/client.t
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
 import { openTestPostgres } from "../../support/databases/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
+import { NO_CONFIG } from "../../support/gateway/reported-config.ts";
 import { createWorkspace, type Workspace } from "../../support/gateway/run-gateway.ts";
 
 test("`gateway gateways list` without a shared database says that there is one gateway", async () => {
@@ -36,6 +37,7 @@ describe.skipIf(POSTGRES_BIN === null)("commands for the gateways of a database"
         version: "1.0.0",
         dataDir: `/nonexistent/${id}`,
         masterKeys: [],
+        config: NO_CONFIG,
       });
     await database.run("UPDATE gateways SET ends_at = clock_timestamp() WHERE id = 'gateway_a'");
     await database.run(

@@ -127,7 +127,11 @@ describe("a reload of the configuration", () => {
     const { status, body } = await reload();
     expect(status).toBe(409);
     const fields = body.error.metadata.problems.map(({ field }: { field: string }) => field);
-    expect(fields.sort()).toEqual(["billing.webhook_secret", "limits.atempts"]);
+    expect(fields.sort()).toEqual([
+      "billing.webhook_secret",
+      "limits.atempts",
+      "policy.denied_providers.0",
+    ]);
     expect(body.error.metadata.problems[0]).toMatchObject({ file: "gateway.yaml", line: 1, column: 24 });
     expect(await setting("limits.attempts")).toMatchObject({ value: 3 });
     yaml = "policy: { denied_providers: [opnai, openai] }\nproviders: { nowhere: {} }";

@@ -5,6 +5,7 @@ import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/
 import { openTestPostgres } from "../../support/databases/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
 import { eventually } from "../../support/eventually.ts";
+import { NO_CONFIG } from "../../support/gateway/reported-config.ts";
 import { openSqlStores } from "./databases.ts";
 
 describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", () => {
@@ -119,7 +120,14 @@ describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", (
       return heard.gateways;
     };
     const listening = await countGateways();
-    const description = { id: "gateway_a", host: "host", version: "1", dataDir: "/data", masterKeys: [] };
+    const description = {
+      id: "gateway_a",
+      host: "host",
+      version: "1",
+      dataDir: "/data",
+      masterKeys: [],
+      config: NO_CONFIG,
+    };
     const identity = await registry.register(description);
     expect(await countGateways()).toBe(listening + 1);
     await registry.renew(identity);

@@ -7,6 +7,7 @@ import { requireEpoch } from "../../../src/storage/postgres/gateways/require-epo
 import { type DatabaseClock, stopDatabaseClock } from "../../support/databases/database-clock.ts";
 import { openTestPostgres } from "../../support/databases/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
+import { NO_CONFIG } from "../../support/gateway/reported-config.ts";
 
 const START = 1_700_000_000_000;
 
@@ -38,6 +39,7 @@ describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", 
       version: "1.0.0",
       dataDir: `/data/${id}`,
       masterKeys: ["key_1", "key_2"],
+      config: NO_CONFIG,
     });
   const isCurrent = (identity: Awaited<ReturnType<typeof register>>) =>
     requireEpoch(database, identity).then(
@@ -58,6 +60,7 @@ describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", 
         version: "1.0.0",
         dataDir: "/data/gateway_a",
         masterKeys: ["key_1", "key_2"],
+        config: NO_CONFIG,
         isLive: true,
         startedAt: START,
         seenAt: START,

@@ -10,12 +10,20 @@ import { testHoldBook } from "../../ledger/contracts/hold-book.ts";
 import { testMoneyLeases } from "../../ledger/contracts/money-leases.ts";
 import { MemoryLeaseBank } from "../../ledger/memory-money-leases.ts";
 import { POSTGRES_BIN } from "../../support/databases/postgres.ts";
+import { NO_CONFIG } from "../../support/gateway/reported-config.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { grantOf } from "../contracts/samples.ts";
 import { usePostgres } from "./databases.ts";
 
 async function register(database: Postgres, id: string) {
-  const description = { id, host: "host", version: "1.0.0", dataDir: `/data/${id}`, masterKeys: [] };
+  const description = {
+    id,
+    host: "host",
+    version: "1.0.0",
+    dataDir: `/data/${id}`,
+    masterKeys: [],
+    config: NO_CONFIG,
+  };
   const identity = await new PostgresGatewayRegistry(database).register(description);
   return () => identity;
 }

@@ -7,6 +7,7 @@ import { PostgresMoneyLeases } from "../../../src/storage/postgres/gateways/mone
 import { PostgresRetention } from "../../../src/storage/postgres/usage/retention.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
 import { POSTGRES_BIN } from "../../support/databases/postgres.ts";
+import { NO_CONFIG } from "../../support/gateway/reported-config.ts";
 import { usageOf } from "../contracts/samples.ts";
 import { usePostgres } from "./databases.ts";
 
@@ -14,7 +15,14 @@ import { usePostgres } from "./databases.ts";
 const JANUARY = 20_089;
 const FEBRUARY = JANUARY + 31;
 const MARCH = FEBRUARY + 28;
-const GATEWAY = { id: "gateway_a", host: "host", version: "1", dataDir: "/data", masterKeys: [] };
+const GATEWAY = {
+  id: "gateway_a",
+  host: "host",
+  version: "1",
+  dataDir: "/data",
+  masterKeys: [],
+  config: NO_CONFIG,
+};
 
 /** A generation of a member of an organization, which costs 30. */
 function memberUsage(day: number) {

@@ -7,11 +7,19 @@ import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/
 import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger/ledger-store.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
 import { POSTGRES_BIN } from "../../support/databases/postgres.ts";
+import { NO_CONFIG } from "../../support/gateway/reported-config.ts";
 import { grantOf, openUsageOf, usageOf } from "../contracts/samples.ts";
 import { usePostgres } from "./databases.ts";
 
 const DAY_MS = 86_400_000;
-const GATEWAY = { id: "gateway_a", host: "host", version: "1", dataDir: "/data", masterKeys: [] };
+const GATEWAY = {
+  id: "gateway_a",
+  host: "host",
+  version: "1",
+  dataDir: "/data",
+  masterKeys: [],
+  config: NO_CONFIG,
+};
 
 const idOn = (day: number, n = 0): string => `${lowestIdAt("gen", day * DAY_MS + n)}0000000000000000`;
 

@@ -9,6 +9,7 @@ import { ON_POSTGRES } from "../../support/databases/test-databases.ts";
 import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
 import { testCatalogStore } from "../contracts/catalog-store.ts";
+import { testConfigStore } from "../contracts/config-store.ts";
 import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
 import { testDrainStore } from "../contracts/drain-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
@@ -29,6 +30,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testProviderKeyStore(() => openSqlStores(connect()).providerKeys);
   testPromptLogStore(() => openSqlStores(connect()).promptLog);
   testSettingsStore(() => openSqlStores(connect()).settings);
+  testConfigStore(() => openSqlStores(connect()).config);
   testDrainStore(() => openSqlStores(connect()).drains);
   testNamedRouteStore(() => openSqlStores(connect()).namedRoutes);
   testTierStore(() => {

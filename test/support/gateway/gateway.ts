@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import type { Config } from "../../../src/app/config/config-schema.ts";
-import { checkConfig } from "../../../src/app/config/load-config.ts";
+import { checkConfig, parseConfigFile } from "../../../src/app/config/load-config.ts";
 import { type RunningGateway, startGateway } from "../../../src/app/run/lifecycle.ts";
 import type { Platform } from "../../../src/app/start/wire-up.ts";
 import type { Log } from "../../../src/base/failures/log.ts";
@@ -88,15 +88,18 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     ...(adminKey === null ? {} : { GATEWAY_ADMIN_KEY: adminKey }),
   };
   const { log, lines } = createMemoryLog();
-  const readConfig = () => prepareConfig(options, environment);
-  const gateway = await startGateway(prepareConfig({ ...options, readYaml: undefined }, environment), {
+  const adaptConfig = (config: Config) => adaptForTests(config, options);
+  const read = (source: string) => parseConfigFile({ source, file: "gateway.yaml" }, environment);
+  const config = adaptConfig(checkConfig(options.yaml ?? "", "gateway.yaml", environment));
+  const gateway = await startGateway(config, {
     clock: options.clock ?? systemClock,
     databaseClock: systemClock,
     ...(options.hasStoreThreads === true ? {} : { startStoreThread: startInlineThread }),
     random: options.random ?? createSystemRandom(),
     log,
     environment,
-    readConfig,
+    readFile: () => read(options.readYaml?.() ?? options.yaml ?? ""),
+    adaptConfig,
     ...(options.transport ? { transport: options.transport } : {}),
     ...(options.health ? { health: options.health } : {}),
     tokenCounter: options.tokenCounter ?? SHARED_TOKEN_COUNTER,
@@ -119,13 +122,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   };
 }
 
-/** Reads the configuration of a test gateway, with the changes that all tests need. */
-function prepareConfig(
-  options: Omit<TestGatewayOptions, "readYaml"> & { readonly readYaml?: (() => string) | undefined },
-  environment: Readonly<Record<string, string>>,
-): Config {
-  const yaml = options.readYaml?.() ?? options.yaml ?? "";
-  const config = checkConfig(yaml, "gateway.yaml", environment);
+/** Returns the configuration of a test gateway, with the changes that all tests need. */
+function adaptForTests(config: Config, options: TestGatewayOptions): Config {
   // A test that controls the clock would have to advance it over the pause before each retry.
   const repeats = options.repeats ?? (options.clock === undefined ? config.limits.repeats : 0);
   // A clock that a test controls passes hours within a millisecond, in which nothing can be read from a database.

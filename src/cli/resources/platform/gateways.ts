@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import {
   giveUpJournal,
@@ -9,7 +8,6 @@ import {
 } from "../../../app/several/take-over.ts";
 import type { Stores } from "../../../app/stores/stores.ts";
 import { formatDollars } from "../../../base/numbers/money.ts";
-import { escapeControls } from "../../../base/text/plain-text.ts";
 import type { RegisteredGateway, ReleasedLease } from "../../../core/gateways/gateway-registry.ts";
 import { listGateways } from "../../../http/routes/platform/admin-gateways.ts";
 import { withStores } from "../../callers/with-stores.ts";
@@ -17,6 +15,7 @@ import { defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
 import { type Named, resolveName } from "../../endpoint/resolve-name.ts";
 import { tableOf } from "../../render/columns.ts";
+import { confirm } from "../../render/confirm.ts";
 import { formatTable } from "../../render/format-table.ts";
 
 /** `gateway gateways`: the gateways that share a database. */
@@ -132,18 +131,4 @@ function listReleased(released: readonly ReleasedLease[]): string[] {
     .map(({ accountId, limit, amount }) => [accountId, limit ?? "balance", formatDollars(amount)]);
   const rest = released.length > MAX_LISTED ? [`and ${released.length - MAX_LISTED} more`] : [];
   return ["", formatTable(["account", "of", "dollars"], rows), ...rest];
-}
-
-/**
- * Asks on the terminal, and returns whether the answer is yes.
- * @throws Error if there is no terminal to ask on.
- */
-async function confirm(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new Error("Confirm with --yes: there is no terminal to ask on.");
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${escapeControls(question)} [y/N] `)).trim());
-  } finally {
-    terminal.close();
-  }
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { reloadSettings } from "../../../http/routes/platform/admin-settings.ts";
 import { defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommand } from "../../endpoint/declare-command.ts";
-import { tableOf } from "../../render/columns.ts";
+import { showChanges } from "./show-changes.ts";
 
 /** A reload waits for all processes of the gateway. Milliseconds. */
 const TIMEOUT_MS = 120_000;
@@ -19,29 +19,7 @@ export function declareReloadCommand(command: Command): void {
       ],
       examples: ["gateway reload --dry-run", "gateway reload"],
       timeoutMs: TIMEOUT_MS,
-      show: ({ data: { applied, changes } }) =>
-        tableOf(
-          [
-            ["setting", "name"],
-            ["before", "before", (value, change) => printValue(value, change["is_secret"] === true)],
-            ["after", "after", (value, change) => printAfter(value, change["is_secret"] === true)],
-            [
-              "takes effect",
-              "needs_restart",
-              (waits) => (waits === true ? "after a restart" : applied ? "in force" : "on reload"),
-            ],
-          ],
-          "The configuration has not changed.",
-        )({ data: changes }),
+      show: ({ data: { applied, changes } }) => showChanges(changes, applied ? "in force" : "on reload"),
     }),
   );
-}
-
-function printValue(value: unknown, isSecret: boolean): string {
-  if (value === null) return "–";
-  return isSecret ? "a secret" : JSON.stringify(value);
-}
-
-function printAfter(value: unknown, isSecret: boolean): string {
-  return isSecret ? `${printValue(value, true)} (changed)` : printValue(value, false);
 }

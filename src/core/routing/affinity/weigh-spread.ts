@@ -12,3 +12,15 @@ export function weighSpread(session: string, name: string): number {
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
 }
+
+const HASHES = 2 ** 32;
+
+/**
+ * Returns by what to order names with weights, ascending, so that the probability of being first is a name's share of the weights. The same
+ * key gives the same order, and raising one weight moves keys only to that name (weighted rendezvous hashing). Names of weight 0 come last.
+ */
+export function drawDelay(key: string, name: string, weight: number): number {
+  if (weight === 0) return Number.POSITIVE_INFINITY;
+  // A sample of an exponential distribution with the weight as its rate: the smallest of several is each with its share of the rates.
+  return -Math.log((weighSpread(key, name) + 0.5) / HASHES) / weight;
+}

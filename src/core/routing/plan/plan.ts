@@ -5,7 +5,7 @@ import type { Deployment } from "../../deployments/served-models.ts";
 import { formatsOf, type ProviderKey } from "../../deployments/served-provider.ts";
 import type { CandidateReason, SkipReason } from "../../usage/records/plan-entry.ts";
 import type { CacheAffinity } from "../affinity/affinity.ts";
-import { weighSpread } from "../affinity/weigh-spread.ts";
+import { drawDelay, weighSpread } from "../affinity/weigh-spread.ts";
 import type { Drain } from "../health/drain-store.ts";
 import type { Drains } from "../health/drains.ts";
 import type { EndpointHealth, Health } from "../health/health.ts";
@@ -325,12 +325,17 @@ function candidatesOf(rated: Rated, { question, isChoice }: CandidateContext): C
 function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): readonly ProviderKey[] {
   if (keys.length === 1) return keys;
   const isByok = keys[0]?.byokId !== null;
-  const shared =
-    isByok || session === null
-      ? keys
-      : keys.toSorted((a, b) => weighSpread(session, b.label) - weighSpread(session, a.label));
+  const shared = isByok || session === null ? keys : spreadKeys(keys, session);
   if (!isWarm) return shared;
   return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
+}
+
+/** Spreads sessions over platform keys by their weights. */
+function spreadKeys(keys: readonly ProviderKey[], session: string): readonly ProviderKey[] {
+  const delays = new Map(keys.map((key) => [key, drawDelay(session, key.label, key.weight)]));
+  const delayOf = (key: ProviderKey) => delays.get(key) ?? 0;
+  // The difference of two infinities is no number.
+  return keys.toSorted((a, b) => (delayOf(a) === delayOf(b) ? 0 : delayOf(a) - delayOf(b)));
 }
 
 function reasonOf(rated: Rated, { question, isChoice }: CandidateContext): CandidateReason {

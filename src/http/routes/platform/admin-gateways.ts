@@ -16,6 +16,20 @@ const GatewayView = z
     data_dir: z.string().describe("Path of its data directory, which has its journal."),
     epoch: z.number().int().describe("Increases with each start and each takeover."),
     leased: z.number().describe("US dollars of balances that it has leased and not yet saved as spent."),
+    config: z
+      .object({
+        file_digest: z
+          .string()
+          .describe(
+            "Digest of its configuration file and variables. Gateways with the same ones have the same.",
+          ),
+        revision: z.int().describe("Revision of the stored configuration in force; 0 for none."),
+        problem: z.string().nullable().describe("Why the latest revision is not in force; `null` if it is."),
+      })
+      .nullable()
+      .describe(
+        "What it reports of its configuration. `null` for a version that does not read the stored one.",
+      ),
     started_at: z.iso.datetime(),
     seen_at: z.iso.datetime().describe("Time at which it was last seen, by the database's clock."),
   })
@@ -48,7 +62,13 @@ function presentGateway(gateway: RegisteredGateway) {
     data_dir: gateway.dataDir,
     epoch: gateway.epoch,
     leased: toDollars(gateway.leased),
+    config: presentConfig(gateway.config),
     started_at: formatTime(gateway.startedAt),
     seen_at: formatTime(gateway.seenAt),
   };
+}
+
+function presentConfig(config: RegisteredGateway["config"]) {
+  if (config === null) return null;
+  return { file_digest: config.fileDigest, revision: config.revision, problem: config.problem };
 }

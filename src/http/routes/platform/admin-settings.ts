@@ -4,6 +4,7 @@ import { describeReload, presentReload } from "../../../core/settings/config-rel
 import { presentSetting, SETTING_SOURCES, type Setting } from "../../../core/settings/setting.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
+import { ConfigChangeView } from "./config-change-view.ts";
 
 const SettingView = z
   .object({
@@ -12,7 +13,7 @@ const SettingView = z
     source: z
       .enum(SETTING_SOURCES)
       .describe(
-        "Where the value comes from. `database`: a stored tier, the only kind that can be changed while the gateway runs.",
+        "Where the value comes from. `database`: it is stored, and can be changed with `PATCH /api/admin/config`, tiers with `PUT /api/admin/tiers/{id}`.",
       ),
     file: z.string().nullable().describe("The configuration file, if the value comes from it."),
     line: z.int().nullable().describe("Line of the setting in the file."),
@@ -48,16 +49,6 @@ export const listSettings = defineEndpoint({
     return { data: [...deps.resources.listSettings(), ...stored.map(describeTier)].map(presentSetting) };
   },
 });
-
-const ConfigChangeView = z
-  .object({
-    name: z.string().meta({ description: "Path in the configuration.", examples: ["limits.attempts"] }),
-    before: z.unknown().describe("The value in force before. Secrets are masked. `null` means it had none."),
-    after: z.unknown().describe("The value of the file."),
-    is_secret: z.boolean(),
-    needs_restart: z.boolean().describe("Whether the value takes effect only after a restart."),
-  })
-  .meta({ id: "ConfigChange", description: "A setting that differs between the gateway and its file." });
 
 /** `POST /api/admin/settings/reload`: reads the configuration file again. */
 export const reloadSettings = defineEndpoint({

@@ -1,3 +1,4 @@
+import type { GatewayConfig } from "../../../core/gateways/gateway-config.ts";
 import { type GatewayIdentity, GatewayReplacedError } from "../../../core/gateways/gateway-identity.ts";
 import {
   GATEWAY_LEASE_MS,
@@ -20,16 +21,23 @@ const millisecondsOf = (column: string): string =>
 export class PostgresGatewayRegistry implements GatewayRegistry {
   constructor(private readonly database: Postgres) {}
 
-  async register({ id, host, version, dataDir, masterKeys }: GatewayDescription): Promise<GatewayIdentity> {
+  async register({
+    id,
+    host,
+    version,
+    dataDir,
+    masterKeys,
+    config,
+  }: GatewayDescription): Promise<GatewayIdentity> {
     const [row] = await this.database.run<{ epoch: string }>(
-      `INSERT INTO gateways (id, started_at, seen_at, ends_at, host, version, data_dir, master_keys)
-       VALUES ($1, clock_timestamp(), clock_timestamp(), ${NEXT_END}, $2, $3, $4, $5)
+      `INSERT INTO gateways (id, started_at, seen_at, ends_at, host, version, data_dir, master_keys, config)
+       VALUES ($1, clock_timestamp(), clock_timestamp(), ${NEXT_END}, $2, $3, $4, $5, $6)
        ON CONFLICT (id) DO UPDATE SET
          epoch = excluded.epoch, started_at = excluded.started_at, seen_at = excluded.seen_at,
          ends_at = excluded.ends_at, host = excluded.host, version = excluded.version,
-         data_dir = excluded.data_dir, master_keys = excluded.master_keys, redis_id = NULL
+         data_dir = excluded.data_dir, master_keys = excluded.master_keys, config = excluded.config, redis_id = NULL
        RETURNING epoch`,
-      [id, host, version, dataDir, JSON.stringify(masterKeys)],
+      [id, host, version, dataDir, JSON.stringify(masterKeys), JSON.stringify({ ...config, version })],
     );
     return { id, epoch: readInteger((row as { epoch: string }).epoch) };
   }
@@ -56,13 +64,21 @@ export class PostgresGatewayRegistry implements GatewayRegistry {
     ]);
   }
 
+  async putConfig({ id, epoch }: GatewayIdentity, config: GatewayConfig): Promise<void> {
+    await this.database.run(
+      `UPDATE gateways SET config = ($3::text::jsonb || jsonb_build_object('version', version))::text
+       WHERE id = $1 AND epoch = $2`,
+      [id, epoch, JSON.stringify(config)],
+    );
+  }
+
   async end(identity: GatewayIdentity): Promise<void> {
     await this.database.run(END, [identity.id, identity.epoch]);
   }
 
   async list(): Promise<readonly RegisteredGateway[]> {
     const rows = await this.database.run<GatewayRow>(
-      `SELECT id, epoch, host, version, data_dir, master_keys, redis_id, ends_at > clock_timestamp() AS is_live,
+      `SELECT id, epoch, host, version, data_dir, master_keys, redis_id, config, ends_at > clock_timestamp() AS is_live,
          (SELECT coalesce(sum(amount), 0)::bigint FROM balance_leases WHERE gateway_id = gateways.id) AS leased,
          ${["started_at", "seen_at", "ends_at"].map(millisecondsOf).join(", ")}
        FROM gateways ORDER BY id`,
@@ -118,6 +134,7 @@ interface GatewayRow {
   readonly data_dir: string;
   readonly master_keys: string;
   readonly redis_id: string | null;
+  readonly config: string | null;
   readonly leased: string;
   readonly is_live: boolean;
   readonly started_at: string;
@@ -138,6 +155,14 @@ function toGateway(row: GatewayRow): RegisteredGateway {
     endsAt: readInteger(row.ends_at),
     masterKeys: JSON.parse(row.master_keys) as readonly string[],
     redisId: row.redis_id,
+    config: readConfig(row),
     leased: readInteger(row.leased),
   };
+}
+
+/** Returns what a gateway reports; null if the report is of another version, because earlier ones do not replace it. */
+function readConfig({ config, version }: GatewayRow): GatewayConfig | null {
+  if (config === null) return null;
+  const { version: ofReport, ...reported } = JSON.parse(config) as GatewayConfig & { version: string };
+  return ofReport === version ? reported : null;
 }

@@ -20,7 +20,8 @@ import { redisIds } from "./0019-redis-ids.ts";
 import { leaseFunctions } from "./0020-lease-functions.ts";
 import { changedRows } from "./0021-changed-rows.ts";
 import { cacheSavings } from "./0022-cache-savings.ts";
-import { auditFilters } from "./0023-audit-filters.ts";
+import { storedConfig } from "./0023-stored-config.ts";
+import { auditFilters } from "./0024-audit-filters.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -47,5 +48,6 @@ export const MIGRATIONS: readonly Migration[] = [
   leaseFunctions,
   changedRows,
   cacheSavings,
+  storedConfig,
   auditFilters,
 ];

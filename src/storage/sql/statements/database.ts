@@ -8,7 +8,8 @@ export type RevisionName =
   | "catalog"
   | "tiers"
   | "drains"
-  | "named_routes";
+  | "named_routes"
+  | "config";
 
 /** Revisions that were read for all caches in one call. */
 export interface KnownRevisions {

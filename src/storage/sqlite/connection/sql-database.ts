@@ -10,6 +10,7 @@ const REVISIONS: Readonly<Record<Exclude<RevisionName, "catalog">, string>> = {
   tiers: "tier_revision",
   drains: "drain_revision",
   named_routes: "named_route_revision",
+  config: "config_revision",
 };
 
 const TRAITS: SqlTraits = {

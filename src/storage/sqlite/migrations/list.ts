@@ -30,7 +30,8 @@ import { margins } from "./0029-margins.ts";
 import { budgets } from "./0030-budgets.ts";
 import { listIndexes } from "./0031-list-indexes.ts";
 import { cacheSavings } from "./0032-cache-savings.ts";
-import { auditFilters } from "./0033-audit-filters.ts";
+import { storedConfig } from "./0033-stored-config.ts";
+import { auditFilters } from "./0034-audit-filters.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -67,5 +68,6 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   budgets,
   listIndexes,
   cacheSavings,
+  storedConfig,
   auditFilters,
 ];

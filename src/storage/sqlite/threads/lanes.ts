@@ -57,6 +57,17 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     claimMarks: "write",
     mergeDays: "write",
   },
+  config: {
+    configChanges: "lookup",
+    findLatestConfig: "lookup",
+    findConfigRevision: "list",
+    listConfigRevisions: "list",
+    putConfig: "write",
+    listConfigSecrets: "lookup",
+    listSealedByOthers: "lookup",
+    reseal: "write",
+    listMasterKeysInUse: "lookup",
+  },
   consoleSessions: {
     insertSession: "write",
     findSession: "lookup",

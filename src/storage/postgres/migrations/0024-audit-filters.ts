@@ -5,7 +5,7 @@ import type { Migration } from "./migration.ts";
  * the epoch, gets the time of its first key, or of this step in a new database.
  */
 export const auditFilters: Migration = {
-  name: "0023-audit-filters",
+  name: "0024-audit-filters",
   oldestVersion: 1,
   sql: `
   DROP INDEX audit_log_account;
