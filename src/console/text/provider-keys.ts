@@ -75,7 +75,7 @@ export const providerKeysText = {
     "The operator's keys for providers. A key in the configuration file is used after a reload, one in an environment variable after a restart.",
   platformNone: "No platform keys",
   platformNoneAbout:
-    "Set providers.<slug>.api_keys in the configuration file and reload it, or set a variable such as OPENAI_API_KEY and restart the gateway. The sandbox works without a key.",
+    "Set providers.<slug>.api_keys with gateway config set, or in the configuration file and reload it; or set a variable such as OPENAI_API_KEY and restart the gateway. The sandbox works without a key.",
   platformColumns: { provider: "Provider", key: "Key", source: "Set by", state: "State", models: "Models" },
   keyStates: {
     ok: "In use",

@@ -379,7 +379,7 @@ export const text = {
     allRequests: "All requests",
     provider: "Add a provider",
     providerAbout:
-      "Until then, a built-in sandbox answers. Set the API key of any provider in the environment, and restart the gateway:",
+      "Until then, a built-in sandbox answers. Start the gateway with the API key of any provider in the environment:",
     providerExample: "OPENAI_API_KEY=sk-… npm start\nANTHROPIC_API_KEY=sk-ant-… npm start",
     providersDone: (count: number) => `${count} models can be called.`,
     askForProvider: "The operator of this gateway adds providers.",

@@ -7,6 +7,7 @@ export type AuditKind = keyof typeof auditKinds;
 const ADMIN = "/api/admin";
 const ACCOUNTS = `${ADMIN}/accounts/:id`;
 const MEMBER = `${ADMIN}/organizations/:id/members/:user_id`;
+const CONFIG = `${ADMIN}/config`;
 const OF_ACCOUNT = `${ACCOUNTS}/provider-keys`;
 
 /** The requests and commands of each kind, as entries name them. */
@@ -55,6 +56,16 @@ export const ACTIONS: Readonly<Partial<Record<AuditKind, readonly string[]>>> = 
   identityLinked: [`POST ${ADMIN}/users/:id/identities`, "gateway identities add"],
   identityRemoved: [`DELETE ${ADMIN}/users/:id/identities/:subject`, "gateway identities remove"],
   reloaded: [`POST ${ADMIN}/settings/reload`, "gateway reload", "SIGHUP"],
+  configChanged: [
+    `PATCH ${CONFIG}`,
+    `PUT ${CONFIG}`,
+    "gateway config set",
+    "gateway config unset",
+    "gateway config apply",
+  ],
+  configRestored: [`POST ${CONFIG}/revisions/:revision/restore`, "gateway config restore"],
+  secretSet: [`PUT ${CONFIG}/secrets/:id`, "gateway secrets set"],
+  secretDeleted: [`DELETE ${CONFIG}/secrets/:id`, "gateway secrets delete"],
   playgroundKey: ["POST /api/console/playground-key"],
   tierSet: [`PUT ${ADMIN}/tiers/:id`, "gateway tiers set"],
   tierDeleted: [`DELETE ${ADMIN}/tiers/:id`, "gateway tiers delete"],
@@ -75,6 +86,13 @@ export const CHANGING: ReadonlySet<AuditKind> = new Set<AuditKind>([
   "providerKeyChanged",
 ]);
 
+/** The kinds that can be tried without a change. */
+const CONFIGURING: ReadonlySet<AuditKind> = new Set<AuditKind>([
+  "reloaded",
+  "configChanged",
+  "configRestored",
+]);
+
 const KINDS = new Map(
   Object.entries(ACTIONS).flatMap(([kind, actions]) =>
     actions.map((action) => [action, kind as AuditKind] as const),
@@ -84,6 +102,7 @@ const KINDS = new Map(
 /** Returns the kind of a change. A kind of account changes is told by its fields, too. */
 export function kindOf({ action, changes }: Pick<AuditEntry, "action" | "changes">): AuditKind {
   const kind = KINDS.get(action) ?? "other";
+  if (CONFIGURING.has(kind) && changes["dry_run"] === true) return "configTried";
   if (kind === "memberSet" && changes["before"] === null) return "memberAdded";
   if (kind !== "userChanged" && kind !== "organizationChanged") return kind;
   const after = (changes["after"] ?? changes) as Readonly<Record<string, unknown>>;

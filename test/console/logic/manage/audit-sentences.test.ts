@@ -76,6 +76,9 @@ describe("an entry of the audit log as a sentence", () => {
     expect(say("SIGHUP", null, { "log.level": { before: "info", after: "debug" } }, null)).toBe(
       "reloaded the configuration: log.level from info to debug",
     );
+    expect(say("PATCH /api/admin/config", "revision 3", { dry_run: true }, null)).toBe(
+      "compared a configuration with the present one",
+    );
     expect(say("DELETE /api/admin/keys/:id", "key_1", { "(outcome)": "unknown" })).toBe(
       "revoked the key laptop, with an unknown outcome",
     );
