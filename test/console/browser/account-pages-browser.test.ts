@@ -257,6 +257,34 @@ describe.skipIf(CHROMIUM === null)(
         ),
       ];
 
+      test("says that the API has failed, and loads when it is asked to try again", async () => {
+        const page = await openAs("operator", "welcome");
+        const message = "The database is not available.";
+        const body = JSON.stringify({ error: { message, code: 503, metadata: {} } });
+        for (const path of paths()) {
+          await page.route("**/api/admin/**", (route) =>
+            route.fulfill({ status: 503, contentType: "application/json", body }),
+          );
+          await page.goto(`${site.gateway.url}/console/${path}`);
+          await page.getByText(message).first().waitFor();
+          expect([path, await page.locator("[aria-busy=true]").count()]).toEqual([path, 0]);
+          await page.unrouteAll();
+          const retry = page.getByRole("button", { name: "Try again" });
+          for (let left = await retry.count(); left > 0; left--) {
+            await retry.first().click();
+            await page
+              .locator(".error-box")
+              .nth(left - 1)
+              .waitFor({ state: "detached" });
+          }
+          await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+          expect([path, await page.getByText(message).count()]).toEqual([path, 0]);
+        }
+        // The browser itself reports each response that was replaced.
+        for (const { problems } of opened)
+          expect(problems.list.splice(0).every((line) => line.includes("503"))).toBe(true);
+      }, 90_000);
+
       for (const colorScheme of ["light", "dark"] as const)
         test(`has no violation of WCAG 2.1 AA in the ${colorScheme} theme`, async () => {
           const page = await openAs("operator", "keys", { colorScheme });
