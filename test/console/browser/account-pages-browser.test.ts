@@ -249,7 +249,11 @@ describe.skipIf(CHROMIUM === null)(
         "keys",
         `keys/${keyId}`,
         "budgets",
+        "people",
         "people?kind=user",
+        "credits",
+        `credits/${site.organization}`,
+        "provider-keys",
         "audit",
         "models",
         ...["overview", "members", "keys", "budgets", "policy", "usage"].map(
