@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatDollars, formatNanodollars, parseDollars } from "../../src/base/numbers/money.ts";
+import {
+  formatDollars,
+  formatNanodollars,
+  parseDollars,
+  printDollars,
+} from "../../src/base/numbers/money.ts";
 
 describe("an amount of dollars", () => {
   test.each<[string | number, number]>([
@@ -48,6 +53,17 @@ describe("an amount of dollars", () => {
         expect(parseDollars(formatDollars(nanodollars))).toBe(nanodollars === 0 ? 0 : nanodollars);
       }),
     );
+  });
+
+  test("in a sentence has all digits, and at least two places", () => {
+    expect([0, 5e9, 1.5e9, 30_000, 1, -2_250_000_000].map(printDollars)).toEqual([
+      "$0.00",
+      "$5.00",
+      "$1.50",
+      "$0.00003",
+      "$0.000000001",
+      "-$2.25",
+    ]);
   });
 
   test("in attodollars is formatted with all digits", () => {

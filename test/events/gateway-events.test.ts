@@ -213,7 +213,8 @@ describe("budgets", () => {
       { field: "budget", message: 'The budget "Small" has passed 50 % of its limit.' },
     ]);
     await send();
-    await untilEvent("budget.reached", 2_000);
+    const reached = await untilEvent("budget.reached", 2_000);
+    expect(reached.body.text).toBe('The budget "Small" is used up. Spent: $0.00024 of $0.00024.');
     expect(await send()).toEqual({
       status: 200,
       warnings: [{ field: "budget", message: 'The budget "Small" is used up.' }],
@@ -232,5 +233,10 @@ describe("budgets", () => {
     // Nothing was spent by the tag, so that only the rejection tells.
     const { body } = await untilEvent("budget.reached", 2_000);
     expect(body.data).toMatchObject({ budget_name: "Tags", value: "batch", spent: 0 });
+    expect(body.text).toBe(
+      'The budget "Tags" has rejected a request that costs more than what is left. Spent by batch: $0.00 of $0.00003.',
+    );
+    // What is spent has not passed the warning share.
+    expect(countOf("budget.warning")).toBe(0);
   });
 });

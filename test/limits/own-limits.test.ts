@@ -266,9 +266,10 @@ describe("an account's own limit", () => {
     await operator("PATCH", `/users/${user}`, { rate_limit });
     await asUser("PATCH", `/keys/${keyId}`, { rate_limit });
     const { rows } = await operator("GET", `/audit?account_id=${user}&limit=2`);
+    const changes = { before: { rate_limit: { requests_per_minute: null } }, after: { rate_limit } };
     expect(rows.map(({ action, target, user_id, changes }) => [action, target, user_id, changes])).toEqual([
-      ["PATCH /api/admin/keys/:id", keyId, user, { rate_limit }],
-      ["PATCH /api/admin/users/:id", user, null, { rate_limit }],
+      ["PATCH /api/admin/keys/:id", keyId, user, changes],
+      ["PATCH /api/admin/users/:id", user, null, changes],
     ] as never);
   });
 });

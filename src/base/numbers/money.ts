@@ -117,6 +117,12 @@ export function formatDollars(nanodollars: number): string {
   return `${nanodollars < 0 ? "-" : ""}${digits.slice(0, -NANO_DIGITS)}${places === "" ? "" : `.${places}`}`;
 }
 
+/** Formats nanodollars as an exact amount in a sentence, with at least two places: `$5.00`, `$0.00003`. */
+export function printDollars(nanodollars: number): string {
+  const [whole = "", places = ""] = formatDollars(Math.abs(nanodollars)).split(".");
+  return `${nanodollars < 0 ? "-" : ""}$${whole}.${places.padEnd(2, "0")}`;
+}
+
 /** Formats attodollars as an exact decimal string of dollars without trailing zeros: the reverse of `parsePrice`. */
 export function formatPrice(attodollars: bigint): string {
   return formatDecimal(attodollars, ATTO_DIGITS);

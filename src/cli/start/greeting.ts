@@ -33,7 +33,10 @@ function hintFor({ signsIn }: ConsoleLink): string {
 }
 
 function formatExample(url: string, inferenceKey: string, model: string | null): string[] {
-  if (model === null) return ["No models are served yet. Set a provider's API key and restart the gateway."];
+  if (model === null)
+    return [
+      "No models are served yet. Set providers.<slug>.api_keys in the configuration file and run gateway reload.",
+    ];
   return [
     "Try it:",
     "",

@@ -54,6 +54,14 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./manage.ts")).Keys,
   },
   {
+    path: "/console/keys/:id",
+    title: text.keys.title,
+    group: null,
+    icon: "key",
+    sees: everyRole,
+    load: async () => (await import("./manage.ts")).Keys,
+  },
+  {
     path: "/console/welcome",
     title: text.welcome.title,
     group: "start",

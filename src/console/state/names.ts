@@ -134,7 +134,7 @@ async function loadUsers(id: string | null): Promise<readonly Option[]> {
 }
 
 /** Loads the pages of a list, up to a bound. */
-async function loadPages<Row>(
+export async function loadPages<Row>(
   load: (query: { limit: number; after?: string }) => Promise<{ data: Row[]; next: string | null }>,
 ): Promise<Row[]> {
   const rows: Row[] = [];

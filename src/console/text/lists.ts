@@ -12,4 +12,8 @@ export const listText = {
   users: "Users",
   closed: "Closed",
   none: "–",
+  patterns: {
+    route: "named route",
+    matches: (count: number) => (count === 1 ? "matches 1 model" : `matches ${count} models`),
+  },
 };

@@ -50,9 +50,9 @@ export const providerKeysText = {
   name: "Name",
   nameHint: "Empty: the name of the provider.",
   models: "Models",
-  modelsHint: "Ids or patterns with *, one per line. Empty: all models of the provider.",
+  modelsHint: "Models or patterns such as openai/*. Empty: all models of the provider.",
   members: "Members",
-  membersHint: "Ids of the users for whom the key is used, one per line. Empty: all.",
+  membersHint: "The users for whom the key is used. Empty: all.",
   order: "Order",
   orderHint: "Keys of one provider are tried in ascending order. Empty: after the existing ones.",
   save: "Save",
@@ -72,10 +72,10 @@ export const providerKeysText = {
   opens: (count: string) => `Gives access to ${count} models`,
   moreModels: (count: string) => `and ${count} more`,
   platformAbout:
-    "The operator's keys for providers. They come from environment variables or the configuration file.",
+    "The operator's keys for providers. A key in the configuration file is used after a reload, one in an environment variable after a restart.",
   platformNone: "No platform keys",
   platformNoneAbout:
-    "Set a provider's environment variable, such as OPENAI_API_KEY, and restart the gateway. The sandbox works without a key.",
+    "Set providers.<slug>.api_keys with gateway config set, or in the configuration file and reload it; or set a variable such as OPENAI_API_KEY and restart the gateway. The sandbox works without a key.",
   platformColumns: { provider: "Provider", key: "Key", source: "Set by", state: "State", models: "Models" },
   keyStates: {
     ok: "In use",

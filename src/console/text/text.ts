@@ -2,9 +2,11 @@ import { auditText } from "./audit.ts";
 import { budgetsText } from "./budgets.ts";
 import { chartText } from "./chart.ts";
 import { creditsText } from "./credits.ts";
+import { durationText } from "./durations.ts";
 import { filterText } from "./filters.ts";
 import { healthText } from "./health.ts";
 import { listText } from "./lists.ts";
+import { manageText } from "./manage.ts";
 import { models } from "./models.ts";
 import { paletteText } from "./palette.ts";
 import { peopleText } from "./people.ts";
@@ -363,6 +365,8 @@ export const text = {
     },
   },
   lists: listText,
+  durations: durationText,
+  manage: manageText,
   charts: chartText,
   filters: filterText,
   times: timeText,
@@ -394,7 +398,7 @@ export const text = {
     allRequests: "All requests",
     provider: "Add a provider",
     providerAbout:
-      "Until then, a built-in sandbox answers. Set the API key of any provider in the environment, and restart the gateway:",
+      "Until then, a built-in sandbox answers. Start the gateway with the API key of any provider in the environment:",
     providerExample: "OPENAI_API_KEY=sk-… npm start\nANTHROPIC_API_KEY=sk-ant-… npm start",
     providersDone: (count: number) => `${count} models can be called.`,
     askForProvider: "The operator of this gateway adds providers.",
@@ -420,7 +424,7 @@ export const text = {
     owner: "Account",
     ownerHint: "The account that pays. Empty: the operator's own account.",
     models: "Models",
-    modelsHint: "Ids or patterns such as openai/*, separated by commas.",
+    modelsHint: "Models, named routes, or patterns such as openai/*.",
     allModels: "All models",
     spendLimit: "Spending limit in dollars",
     spendLimitPeriod: "Period of the limit",
@@ -433,10 +437,10 @@ export const text = {
     requestsPerMinute: "Requests per minute",
     tokensPerMinute: "Tokens per minute",
     concurrent: "Concurrent requests",
-    promptLog: "Store bodies for (seconds)",
+    promptLog: "Store bodies for",
     promptLogHint:
       "Request and response bodies are stored encrypted for this time, and can be read here. Empty: never.",
-    cache: "Cache answers for (seconds)",
+    cache: "Cache answers for",
     cacheHint: "A request that equals an earlier one gets the same answer, at no cost. Empty: never.",
     noLimit: "No limit",
     limit: "Limit",
@@ -455,11 +459,23 @@ export const text = {
     revokeAbout: "All further requests with the key are rejected. This cannot be undone.",
     revoked: (name: string) => `${name} was revoked.`,
     states: { expired: "Expired", revoked: "Revoked" },
+    member: "Member",
+    serviceKey: "None: a service key",
+    search: "Search keys",
+    unused: "Use",
+    unusedChoices: {
+      "": "Used or not",
+      never: "Never used",
+      "7d": "Unused for 7 days",
+      "30d": "Unused for 30 days",
+      "90d": "Unused for 90 days",
+    },
+    noMatch: "No key matches",
+    noMatchAbout: "Search for another part of the name, or choose other keys.",
+    modelCount: (count: number) => (count === 1 ? "1 model" : `${count} models`),
     showEnded: "Show ended keys",
     none: "No keys",
     noneAbout: "Create a key to call models with it.",
-    newer: "Newer",
-    older: "Older",
     problems: {
       required: "Enter a name.",
       number: "Enter an amount in dollars, such as 25 or 0.50.",

@@ -1,5 +1,24 @@
 import type { AuditDraft, AuditEntry } from "./records.ts";
 
+/** Which entries of the audit log are listed. Absent fields do not restrict them. */
+export interface AuditQuery {
+  readonly accountId?: string | null | undefined;
+  /** The id of a user or key; null for commands, which have neither. */
+  readonly actor?: string | null | undefined;
+  /** At most `MAX_ACTIONS`. */
+  readonly actions?: readonly string[] | undefined;
+  readonly target?: string | undefined;
+  /** Milliseconds since the epoch: from the first, before the second. */
+  readonly from?: number | null | undefined;
+  readonly to?: number | null | undefined;
+  /** The position of the last entry of the previous page. */
+  readonly after?: number | undefined;
+  readonly limit: number;
+}
+
+/** How many actions a list may ask for: each is a query of its own. */
+export const MAX_ACTIONS = 16;
+
 /** Stores the audit log. Entries are appended and read, never changed. */
 export interface AuditStore {
   /** Appends an entry to the hash chain. Several processes may append to one chain. */
@@ -15,8 +34,11 @@ export interface AuditStore {
    * gateway may be in progress: call it at its start, and when it is gone. Changes of all gateways are settled after an hour.
    */
   settleChanges(gatewayId: string): Promise<number>;
-  /** Returns entries before a position, newest first: of one account, or all for null. */
-  listAudit(accountId: string | null, beforePlace: number, limit: number): Promise<readonly AuditEntry[]>;
+  /**
+   * Returns the newest entries that match, by their time. An entry that a crash delayed has the time of its change, so that its position
+   * may be later.
+   */
+  listAudit(query: AuditQuery): Promise<readonly AuditEntry[]>;
   /** Returns entries after a position, oldest first. */
   readAudit(afterPlace: number, limit: number): Promise<readonly AuditEntry[]>;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { changeShape, readFields } from "../../core/accounts/fields/resource-fields.ts";
-import { changeAccount, createAccount } from "../../core/accounts/manage/manage-accounts.ts";
+import { changeAccount, createAccount, findAccount } from "../../core/accounts/manage/manage-accounts.ts";
 import {
   ACCOUNT_SETTINGS,
   ORGANIZATION_SETTINGS,
@@ -10,6 +10,7 @@ import {
 import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
 import type { AccountRecord } from "../../core/accounts/records/records.ts";
 import { requireOperatorFor, requireOwnAccount } from "./access.ts";
+import { describeChange } from "./describe-change.ts";
 import type { StoreInput } from "./endpoint.ts";
 import { makePage, type PageQuery } from "./pages.ts";
 
@@ -62,6 +63,7 @@ interface AccountPageQuery extends PageQuery {
   readonly named?: string | undefined;
   readonly email?: string | undefined;
   readonly external_id?: string | undefined;
+  readonly search?: string | undefined;
 }
 
 /** Returns a page of the accounts of a kind, newest first. */
@@ -69,11 +71,11 @@ export function listAccounts(
   kind: Kind,
   { query, deps }: Pick<StoreInput<unknown, unknown, AccountPageQuery, unknown>, "query" | "deps">,
 ) {
-  const { named: alias, email, external_id: externalId, after: afterId } = query;
+  const { named: alias, email, external_id: externalId, search, after: afterId } = query;
   const { accounts } = deps.resources.keyStores;
   return makePage({
     limit: query.limit,
-    load: (limit) => accounts.listAccounts({ kind, alias, email, externalId, afterId, limit }),
+    load: (limit) => accounts.listAccounts({ kind, alias, email, externalId, search, afterId, limit }),
     present: (rows) => rows.map(presentAccount),
     cursorOf: ({ id }) => id,
   });
@@ -96,12 +98,19 @@ export async function patchAccount(
   requireOwnAccount(principal, params.id);
   const fields: Readonly<Record<string, unknown>> = body;
   for (const field of OPERATOR_FIELDS) requireOperatorFor(field, fields[field], principal);
+  const before = await findAccount(deps.resources.keyStores.accounts, kind, params.id);
   const account = await changeAccount(deps.resources.keyStores, deps.generation.serving, {
     kind,
     id: params.id,
     change: { ...readFields(ACCOUNT_SETTINGS, body), isClosed: body.closed },
   });
   deps.callers.accountCache.changed(account.id);
-  audit({ accountId: account.id, target: account.id, changes: body });
+  const changes = describeChange(body, presentForAudit(before), presentForAudit(account));
+  audit({ accountId: account.id, target: account.id, changes });
   return { data: presentAccount(account) };
+}
+
+/** Returns an account with the fields that requests set: `closed` is the time `closed_at` in responses. */
+function presentForAudit(account: AccountRecord): Record<string, unknown> {
+  return { ...presentAccount(account), closed: account.closedAt !== null };
 }

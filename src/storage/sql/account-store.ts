@@ -8,11 +8,13 @@ import type {
   AccountQuery,
   AccountStore,
   MemberEnd,
+  MemberQuery,
   MemberRemoval,
   OwnerVerdict,
   UniqueVerdict,
 } from "../../core/accounts/stores/account-store.ts";
 import { findNames } from "./find-names.ts";
+import { contains } from "./statements/contains.ts";
 import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
 import { requireKnown } from "./statements/require-known.ts";
 import { Revision, raiseRevision } from "./statements/revision.ts";
@@ -89,12 +91,13 @@ export class SqlAccountStore implements AccountStore {
     return findNames(this.database, "accounts", ids);
   }
 
-  async listAccounts({ kind, email, externalId, alias, afterId, limit }: AccountQuery) {
+  async listAccounts({ kind, email, externalId, alias, search, afterId, limit }: AccountQuery) {
     const conditions = where(
       kind === undefined ? null : sql`kind = ${kind}`,
       email === undefined ? null : sql`email = ${email}`,
       externalId === undefined ? null : sql`external_id = ${externalId}`,
       alias === undefined ? null : matchAlias(alias),
+      search === undefined ? null : contains(["name", "email", "external_id", "id"], search),
       afterId == null ? null : sql`id < ${afterId}`,
     );
     const page = ACCOUNTS.select(sql`${conditions} ORDER BY id DESC LIMIT ${limit}`);
@@ -119,11 +122,14 @@ export class SqlAccountStore implements AccountStore {
     return members[0] ?? null;
   }
 
-  listMembers(organizationId: string, afterUserId: string | null, limit: number) {
-    return this.readMembers(
-      sql`WHERE organization_id = ${organizationId} AND user_id > ${afterUserId ?? ""}
-        ORDER BY user_id LIMIT ${limit}`,
+  listMembers({ organizationId, search, afterUserId, limit }: MemberQuery) {
+    const conditions = where(
+      sql`organization_id = ${organizationId} AND user_id > ${afterUserId ?? ""}`,
+      search === undefined
+        ? null
+        : sql`EXISTS (SELECT 1 FROM accounts WHERE id = user_id AND ${contains(["name", "email", "id"], search)})`,
     );
+    return this.readMembers(sql`${conditions} ORDER BY user_id LIMIT ${limit}`);
   }
 
   listMemberships(userId: string) {

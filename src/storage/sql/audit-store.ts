@@ -1,4 +1,4 @@
-import type { AuditStore } from "../../core/audit/audit-store.ts";
+import type { AuditQuery, AuditStore } from "../../core/audit/audit-store.ts";
 import { type ChainEnd, chainEntry, EMPTY_CHAIN } from "../../core/audit/chain.ts";
 import { type AuditDraft, type AuditEntry, markUnknown } from "../../core/audit/records.ts";
 import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
@@ -62,12 +62,29 @@ export class SqlAuditStore implements AuditStore {
     return this.database.transaction(() => settleChanges(this.traits, gatewayId));
   }
 
-  async listAudit(accountId: string | null, beforePlace: number, limit: number) {
+  async listAudit({ actions, ...query }: AuditQuery) {
+    if (actions === undefined) return this.readPage(query, null);
+    // A list of several actions in one query would sort all of their entries.
+    const pages = await Promise.all([...new Set(actions)].map((action) => this.readPage(query, action)));
+    return pages
+      .flat()
+      .sort((a, b) => b.at - a.at || b.place - a.place)
+      .slice(0, query.limit);
+  }
+
+  private readPage({ accountId, actor, target, from, to, after, limit }: AuditQuery, action: string | null) {
     const conditions = where(
-      accountId === null ? null : sql`account_id = ${accountId}`,
-      sql`place < ${beforePlace}`,
+      accountId == null ? null : sql`account_id = ${accountId}`,
+      actor === undefined ? null : matchActor(actor),
+      action === null ? null : sql`action = ${action}`,
+      target === undefined ? null : sql`target = ${target}`,
+      from == null ? null : sql`at >= ${from}::bigint`,
+      to == null ? null : sql`at < ${to}::bigint`,
+      after === undefined
+        ? null
+        : sql`(at, place) < ((SELECT at FROM audit_log WHERE place = ${after}::bigint), ${after}::bigint)`,
     );
-    return this.read(sql`${conditions} ORDER BY place DESC LIMIT ${limit}`);
+    return this.read(sql`${conditions} ORDER BY at DESC, place DESC LIMIT ${limit}`);
   }
 
   async readAudit(afterPlace: number, limit: number) {
@@ -77,6 +94,11 @@ export class SqlAuditStore implements AuditStore {
   private async read(rest: Sql): Promise<readonly AuditEntry[]> {
     return (await this.database.run(ENTRIES.select(rest))).map(ENTRIES.read);
   }
+}
+
+function matchActor(actor: string | null): Sql {
+  if (actor === null) return sql`key_id IS NULL`;
+  return actor.startsWith("key_") ? sql`key_id = ${actor}` : sql`user_id = ${actor}`;
 }
 
 /** Chains entries to the last one. */

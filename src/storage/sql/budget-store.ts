@@ -1,6 +1,7 @@
 import type { BudgetRecord } from "../../core/accounts/records/budget-records.ts";
 import {
   type BudgetMark,
+  type BudgetQuery,
   type BudgetStore,
   type BudgetSum,
   type BudgetSumQuery,
@@ -9,10 +10,11 @@ import {
 } from "../../core/accounts/stores/budget-store.ts";
 import { daysOfBudget, LATE_METERS } from "../../core/ledger/limits/budget-limits.ts";
 import { BUDGETS } from "./budget-rows.ts";
+import { contains } from "./statements/contains.ts";
 import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
 import { requireKnown } from "./statements/require-known.ts";
 import { Revision } from "./statements/revision.ts";
-import { raw, type Sql, sql, type Work } from "./statements/statement.ts";
+import { raw, type Sql, sql, type Work, where } from "./statements/statement.ts";
 import { type Integer, readInteger } from "./statements/values.ts";
 
 /** Budgets. A change that may affect many rows is one statement here; SQLite does it in slices instead (`sqlite/budget-store.ts`). */
@@ -29,8 +31,12 @@ export class SqlBudgetStore implements BudgetStore {
     );
   }
 
-  async listAllBudgets(afterId: string | null, limit: number) {
-    const page = BUDGETS.select(sql`WHERE id > ${afterId ?? ""} ORDER BY id LIMIT ${limit}`);
+  async listAllBudgets({ search, afterId, limit }: BudgetQuery) {
+    const conditions = where(
+      sql`id > ${afterId ?? ""}`,
+      search === undefined ? null : contains(["name"], search),
+    );
+    const page = BUDGETS.select(sql`${conditions} ORDER BY id LIMIT ${limit}`);
     return (await this.database.run(page)).map(BUDGETS.read);
   }
 

@@ -1,6 +1,7 @@
 import type { KeyRecord } from "../../core/accounts/records/records.ts";
 import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/stores/key-store.ts";
 import { findNames } from "./find-names.ts";
+import { contains } from "./statements/contains.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { Revision } from "./statements/revision.ts";
 import { type Sql, sql, type Work, where } from "./statements/statement.ts";
@@ -63,11 +64,13 @@ export class SqlKeyStore implements KeyStore {
     return findNames(this.database, "api_keys", ids);
   }
 
-  async listKeys({ accountId, userId, name, afterId, limit }: KeyQuery = {}) {
+  async listKeys({ accountId, userId, name, search, unused, afterId, limit }: KeyQuery = {}) {
     const conditions = where(
       accountId == null ? null : sql`account_id = ${accountId}`,
       userId == null ? null : sql`user_id = ${userId}`,
       name == null ? null : sql`lower(name) = lower(${name}::text)`,
+      search == null ? null : contains(["name", "hint"], search),
+      unused == null ? null : matchUnused(unused),
       afterId == null ? null : sql`id < ${afterId}`,
     );
     const page = limit === undefined ? sql`` : sql`LIMIT ${limit}::bigint`;
@@ -135,4 +138,10 @@ function* changeKey(id: string, change: (key: KeyRecord) => KeyRecord): Work<Key
   const key = change(before);
   const changed = yield* sql`UPDATE api_keys ${KEYS.set(key, CHANGING)} WHERE id = ${id} RETURNING *`;
   return KEYS.readFirst(changed);
+}
+
+/** A revoked key is in use no more, and a new one may not be yet. */
+function matchUnused({ before }: NonNullable<KeyQuery["unused"]>): Sql {
+  if (before === null) return sql`used_at IS NULL AND revoked_at IS NULL`;
+  return sql`coalesce(used_at, created_at) < ${before}::bigint AND revoked_at IS NULL`;
 }

@@ -91,7 +91,10 @@ describe("an argument of a command", () => {
       members: [ids["ada"]],
     });
     const [entry] = JSON.parse(await run("audit", "list", "--account", "acme", "--json")).data;
-    expect(entry).toMatchObject({ target: id, changes: { members: [ids["ada"]] } });
+    expect(entry).toMatchObject({
+      target: id,
+      changes: { before: { members: null }, after: { members: [ids["ada"]] } },
+    });
     expect(await runJson("provider-keys", "remove", "Team")).toEqual({ id, deleted: true });
   });
 

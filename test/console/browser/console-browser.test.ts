@@ -352,7 +352,8 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await form.getByText("Enter an amount in dollars").waitFor();
       await form.getByLabel("Spending limit in dollars").fill("25");
       await form.getByLabel("Concurrent requests").fill("3");
-      await form.getByLabel("Store bodies for (seconds)").fill("3600");
+      await form.getByLabel("Store bodies for: unit").selectOption("hours");
+      await form.getByLabel("Store bodies for", { exact: true }).fill("1.5");
       await form.getByRole("button", { name: "Create key" }).click();
       const made = page.getByRole("dialog", { name: "The key billing service was created" });
       await made.getByText(/^gw_/).first().waitFor();
@@ -362,9 +363,10 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       expect(await row.innerText()).toContain("$25.00");
       await row.getByRole("button", { name: "Edit" }).click();
       const settings = page.getByRole("dialog", { name: "Settings of billing service" });
-      expect(await settings.getByLabel("Store bodies for (seconds)").inputValue()).toBe("3600");
-      await settings.getByLabel("Store bodies for (seconds)").fill("");
-      await settings.getByLabel("Cache answers for (seconds)").fill("600");
+      expect(await settings.getByLabel("Store bodies for", { exact: true }).inputValue()).toBe("90");
+      await settings.getByLabel("Store bodies for", { exact: true }).fill("");
+      await settings.getByLabel("Cache answers for: unit").selectOption("minutes");
+      await settings.getByLabel("Cache answers for", { exact: true }).fill("10");
       await settings.getByRole("button", { name: "Save" }).click();
       await settings.waitFor({ state: "detached" });
       const { rows } = await callAdmin(site.gateway, site.secrets.operator, "GET", "/keys?limit=100");

@@ -64,6 +64,26 @@ const ALL = [BASE, CHEAP, VISION, UNPRICED];
 const namesOf = (query: Readonly<Record<string, string>>): string[] =>
   filterModels(ALL, readFilters(query)).map(({ name }) => name);
 
+test("models that can be called come first, and the newest of them at the top, before those without a date", () => {
+  const model = (name: string, released: string | null, is_served: boolean): CatalogModel => ({
+    ...BASE,
+    id: `acme/${name}`,
+    name,
+    released,
+    is_served,
+  });
+  const all = [
+    model("old", "2024-12-31", true),
+    model("undated", null, true),
+    model("unserved", "2026-09-09", false),
+    model("new", "2026-02-10", true),
+  ];
+  const names = (query: Readonly<Record<string, string>>) =>
+    filterModels(all, readFilters(query)).map(({ name }) => name);
+  expect(names({})).toEqual(["new", "old", "undated", "unserved"]);
+  expect(names({ sort: "-released" })).toEqual(["unserved", "new", "old", "undated"]);
+});
+
 describe("filters of models", () => {
   test.each([
     [{}, ["Base", "Cheap", "A Vision", "Unpriced"]],

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { AuditEntry, Setting } from "../../../src/console/api/schema.ts";
-import {
-  filterEntries,
-  pageOf,
-  printChanges,
-  shortenAction,
-} from "../../../src/console/screens/audit/audit-rows.ts";
+import type { Setting } from "../../../src/console/api/schema.ts";
+import { pageOf, toAuditQuery } from "../../../src/console/screens/audit/audit-rows.ts";
 import {
   filterSettings,
   printJumps,
@@ -62,44 +57,24 @@ describe("the settings screen", () => {
   });
 });
 
-const entry = (place: number, changes: Partial<AuditEntry> = {}): AuditEntry => ({
-  place,
-  at: "2026-11-23T10:00:00.000Z",
-  key_id: "key_operator",
-  user_id: null,
-  action: "POST /api/admin/users",
-  account_id: null,
-  target: null,
-  request_id: null,
-  changes: {},
-  previous_hash: "",
-  hash: "",
-  ...changes,
-});
-
 describe("the audit screen", () => {
-  test("entries are found by action, resource and the values that were set", () => {
-    const all = [entry(2, { target: "org_1" }), entry(1, { changes: { name: "Ada", limits: [1] } })];
-    const places = (typed: string) => filterEntries(all, typed).map(({ place }) => place);
-    expect(places("")).toEqual([2, 1]);
-    expect(places("org_1")).toEqual([2]);
-    expect(places("post ADA")).toEqual([1]);
-    expect(places("nothing")).toEqual([]);
-  });
-
-  test("an action is shortened to what tells it apart, and a command stays as it is", () => {
-    expect(shortenAction("PATCH /api/admin/users/:id")).toBe("PATCH users/:id");
-    expect(shortenAction("gateway users close")).toBe("gateway users close");
+  test("its address becomes the filters of the API, and values that are not valid count as absent", () => {
+    const now = Date.parse("2026-11-23T10:00:00Z");
+    expect(toAuditQuery({ last: "7d", kind: "keyChanged", actor: "user_1", target: "key_1" }, now)).toEqual({
+      from: "2026-11-16T10:00:00.000Z",
+      action: "PATCH /api/admin/keys/:id,gateway keys update",
+      actor: "user_1",
+      target: "key_1",
+    });
+    expect(toAuditQuery({ last: "toString", kind: "constructor", actor: "" }, now)).toEqual({});
   });
 
   test("a resource leads to its page if the console has one", () => {
     expect(pageOf("gen_1")).toBe("/console/requests/gen_1");
+    expect(pageOf("key_1")).toBe("/console/keys/key_1");
+    expect(pageOf("key_operator")).toBeNull();
     expect(pageOf("org_1")).toBe("/console/people/org_1");
     expect(pageOf("gateway-auto/fast")).toBe("/console/routing?tier=gateway-auto%2Ffast");
     expect([null, "sess_1", "catalog"].map(pageOf)).toEqual([null, null, null]);
-  });
-
-  test("fields that were set are printed in one line", () => {
-    expect(printChanges({ name: "Ada", limits: [1, null] })).toBe("name: Ada, limits: [1,null]");
   });
 });

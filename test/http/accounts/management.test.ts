@@ -433,7 +433,11 @@ describe("the audit log", () => {
     ]);
     expect(rows.slice(0, 3)).toMatchObject([
       { ...by, target: made.data.id, changes: { revoked: true } },
-      { ...by, target: organization, changes: { monthly_limit: 5 } },
+      {
+        ...by,
+        target: organization,
+        changes: { before: { monthly_limit: null }, after: { monthly_limit: 5 } },
+      },
       { ...by, target: made.data.id, changes: { name: "k", spend_limit: 2 } },
     ] as never);
     expect(rows[0]).toMatchObject({
@@ -443,6 +447,54 @@ describe("the audit log", () => {
     } as never);
     expect(rows[4]).toMatchObject({ key_id: "key_operator", user_id: null } as never);
     expect(JSON.stringify(rows)).not.toMatch(/gw_\w{20}/);
+  });
+
+  test("has the former values of changed fields, those within a policy too", async () => {
+    const owner = await create.user();
+    const organization = await create.organization(owner, { name: "Before" });
+    const policy = { zero_retention: true, denied_models: [] };
+    await call("PATCH", `/organizations/${organization}`, { name: "After", policy });
+    const made = await call("POST", "/budgets", { account_id: organization, limit: 5 });
+    await call("PATCH", `/budgets/${made.data.id}`, { limit: 7, warn_at: 0.5 });
+    await call("PUT", `/organizations/${organization}/members/${owner}`, { role: "owner", daily_limit: 3 });
+    await call("PATCH", `/organizations/${organization}`, { closed: true });
+    const { rows } = await list(`&account_id=${organization}`);
+    const patched = rows.filter(({ action }) => /^(PATCH|PUT) /.test(String(action)));
+    expect(patched.map(({ changes }) => changes)).toEqual([
+      { before: { closed: false }, after: { closed: true } },
+      { before: { role: "owner", daily_limit: null }, after: { role: "owner", daily_limit: 3 } },
+      { before: { limit: 5, warn_at: 0.8 }, after: { limit: 7, warn_at: 0.5 } },
+      {
+        before: { name: "Before", policy: { zero_retention: false, denied_models: [] } },
+        after: { name: "After", policy },
+      },
+    ]);
+  });
+
+  test("is filtered by time, actor, actions and target", async () => {
+    const owner = await create.user();
+    const organization = await create.organization(owner);
+    const secret = await create.key(organization, { kind: "management", user_id: owner });
+    const { data } = await callAdmin(gateway, secret, "POST", "/keys", { name: "filtered" });
+    clock.advance(60_000);
+    const later = new Date(clock.now()).toISOString();
+    await callAdmin(gateway, secret, "PATCH", `/keys/${data.id}`, { name: "renamed" });
+    const actions = async (query: string) =>
+      (await list(`&account_id=${organization}&${query}`)).rows.map(({ action }) => action);
+    expect(await actions(`actor=${owner}`)).toEqual(["PATCH /api/admin/keys/:id", "POST /api/admin/keys"]);
+    expect(await actions(`actor=${owner}&from=${later}`)).toEqual(["PATCH /api/admin/keys/:id"]);
+    expect(await actions(`target=${data.id}&to=${later}`)).toEqual(["POST /api/admin/keys"]);
+    expect(await actions("actor=command")).toEqual([]);
+    const both = encodeURIComponent("PATCH /api/admin/keys/:id,POST /api/admin/organizations");
+    expect(await actions(`action=${both}`)).toEqual([
+      "PATCH /api/admin/keys/:id",
+      "POST /api/admin/organizations",
+    ]);
+    const many = Array.from({ length: 17 }, (_, i) => `a${i}`).join(",");
+    for (const query of [`action=${many}`, `from=${later}&to=${later}`]) {
+      const { status, body } = await call("GET", `/audit?${query}`);
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(query.split("=")[0]!)]);
+    }
   });
 
   test("is returned in pages, and contains a repeated request once", async () => {

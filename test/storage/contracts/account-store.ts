@@ -130,9 +130,18 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       const store = await createStore();
       for (const id of ["org_1", "org_2"]) await store.insertAccount(accountOf(id), owner(id, "user_a"));
       for (const id of ["user_c", "user_b"]) await store.putMember(memberOf("org_1", id, { dailyLimit: 9 }));
-      const first = await store.listMembers("org_1", null, 2);
+      const first = await store.listMembers({ organizationId: "org_1", afterUserId: null, limit: 2 });
       expect(first).toEqual([owner("org_1", "user_a"), memberOf("org_1", "user_b", { dailyLimit: 9 })]);
-      expect((await store.listMembers("org_1", "user_b", 2)).map(({ userId }) => userId)).toEqual(["user_c"]);
+      const rest = await store.listMembers({ organizationId: "org_1", afterUserId: "user_b", limit: 2 });
+      expect(rest.map(({ userId }) => userId)).toEqual(["user_c"]);
+      await store.insertAccount(accountOf("user_c", { name: "Carla Weiss" }));
+      const found = await store.listMembers({
+        organizationId: "org_1",
+        search: "weiss",
+        afterUserId: null,
+        limit: 2,
+      });
+      expect(found.map(({ userId }) => userId)).toEqual(["user_c"]);
       const memberships = await store.listMemberships("user_a");
       expect(memberships.map(({ organizationId }) => organizationId)).toEqual(["org_1", "org_2"]);
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AuditStore } from "../../../src/core/audit/audit-store.ts";
+import type { AuditQuery, AuditStore } from "../../../src/core/audit/audit-store.ts";
 import { verifyAudit } from "../../../src/core/audit/verify-audit.ts";
 import type { CreateStore } from "./create-store.ts";
 import { auditDraftOf } from "./samples.ts";
@@ -56,10 +56,52 @@ export function testAuditStore(createStore: CreateStore<AuditStore>): void {
       const store = await createStore();
       for (let i = 1; i <= 3; i++) await store.appendAudit(auditDraftOf(`user_${i}`));
       await store.appendAudit(auditDraftOf("org_a", { accountId: "org_a" }));
-      const all = await store.listAudit(null, Number.MAX_SAFE_INTEGER, 2);
+      const all = await store.listAudit({ limit: 2 });
       expect(targetsOf(all)).toEqual(["org_a", "user_3"]);
-      expect(targetsOf(await store.listAudit(null, all[1]?.place ?? 0, 9))).toEqual(["user_2", "user_1"]);
-      expect(targetsOf(await store.listAudit("org_a", Number.MAX_SAFE_INTEGER, 9))).toEqual(["org_a"]);
+      const rest = await store.listAudit({ after: all[1]?.place ?? 0, limit: 9 });
+      expect(targetsOf(rest)).toEqual(["user_2", "user_1"]);
+      expect(targetsOf(await store.listAudit({ accountId: "org_a", limit: 9 }))).toEqual(["org_a"]);
+    });
+
+    test("lists entries of a time, an actor, actions and a target, and each alone", async () => {
+      const store = await createStore();
+      const entries = [
+        auditDraftOf("key_1", { at: 10, action: "POST /keys", userId: "user_a", keyId: "key_a" }),
+        auditDraftOf("key_1", { at: 20, action: "PATCH /keys", userId: "user_b", keyId: "key_b" }),
+        auditDraftOf("key_2", { at: 30, action: "gateway keys create", userId: null, keyId: null }),
+        auditDraftOf("org_1", { at: 40, action: "PATCH /orgs", userId: "user_a", keyId: "key_a" }),
+      ];
+      for (const entry of entries) await store.appendAudit(entry);
+      const list = async (query: Partial<AuditQuery>) =>
+        (await store.listAudit({ limit: 9, ...query })).map(({ place }) => place);
+      expect(await list({ from: 20, to: 40 })).toEqual([3, 2]);
+      expect(await list({ actor: "user_a" })).toEqual([4, 1]);
+      expect(await list({ actor: "key_b" })).toEqual([2]);
+      expect(await list({ actor: null })).toEqual([3]);
+      expect(await list({ target: "key_1" })).toEqual([2, 1]);
+      expect(await list({ actions: ["POST /keys", "gateway keys create", "POST /keys"] })).toEqual([3, 1]);
+      expect(await list({ actions: ["POST /keys", "PATCH /keys"], target: "key_1", limit: 1 })).toEqual([2]);
+      expect(await list({ actor: "user_a", after: 4 })).toEqual([1]);
+      expect(await list({ actor: "user_a", target: "key_2" })).toEqual([]);
+    });
+
+    test("lists an entry that was appended late at the time of its change, on one page of several", async () => {
+      const store = await createStore();
+      for (const [target, at] of [
+        ["a", 10],
+        ["b", 30],
+        ["late", 20],
+      ] as const)
+        await store.appendAudit(auditDraftOf(target, { at }));
+      const seen: (string | null)[] = [];
+      let after: number | undefined;
+      for (let page = 0; page < 3; page++) {
+        const [entry] = await store.listAudit({ limit: 1, ...(after === undefined ? {} : { after }) });
+        seen.push(entry?.target ?? null);
+        after = entry?.place;
+      }
+      expect(seen).toEqual(["b", "late", "a"]);
+      expect(await store.listAudit({ limit: 1, ...(after === undefined ? {} : { after }) })).toEqual([]);
     });
 
     test("records a committed change and not an aborted one", async () => {

@@ -63,6 +63,37 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(await ids({ name: "c%" })).toEqual([]);
     });
 
+    test("lists keys whose name or hint contains a text, in which % and _ mean themselves", async () => {
+      const store = await createStore();
+      await store.insertKey(keyOf("key_1", { name: "Nightly 100% run" }));
+      await store.insertKey(keyOf("key_2", { name: "nightly_run", hint: "gw_a…100" }));
+      const ids = async (search: string) => (await store.listKeys({ search })).map(({ id }) => id);
+      expect(await ids("NIGHTLY")).toEqual(["key_2", "key_1"]);
+      expect(await ids("0%")).toEqual(["key_1"]);
+      expect(await ids("y_r")).toEqual(["key_2"]);
+      expect(await ids("…100")).toEqual(["key_2"]);
+      expect(await ids("weekly")).toEqual([]);
+    });
+
+    test("lists keys that were never used, or neither created nor used since a time, without revoked ones", async () => {
+      const store = await createStore();
+      await store.insertKey(keyOf("key_1", { createdAt: 10 }));
+      await store.insertKey(keyOf("key_2", { createdAt: 10 }));
+      await store.insertKey(keyOf("key_3", { createdAt: 10 }));
+      await store.insertKey(keyOf("key_4", { createdAt: 50 }));
+      await store.recordKeyUses([
+        { id: "key_2", usedAt: 20 },
+        { id: "key_3", usedAt: 60 },
+      ]);
+      const ids = async (before: number | null) =>
+        (await store.listKeys({ unused: { before } })).map(({ id }) => id);
+      expect(await ids(null)).toEqual(["key_4", "key_1"]);
+      expect(await ids(40)).toEqual(["key_2", "key_1"]);
+      await store.revokeKey("key_1", 70);
+      expect(await ids(null)).toEqual(["key_4"]);
+      expect(await ids(40)).toEqual(["key_2"]);
+    });
+
     test("returns the names of keys by their ids, and leaves out ids without a key", async () => {
       const store = await createStore();
       for (const id of ["key_1", "key_2"]) await store.insertKey(keyOf(id));

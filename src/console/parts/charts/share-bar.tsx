@@ -1,11 +1,12 @@
 import { sparklinePath } from "./chart-data.ts";
 
 /** The share of a whole as a bar behind a value. Decorative: the value is in the text beside it. */
-export function ShareBar({ share, style = 1 }: { share: number; style?: number }) {
+export function ShareBar(props: { share: number; style?: number; isReached?: boolean }) {
+  const { share, style = 1, isReached = false } = props;
   const width = Math.max(0, Math.min(1, share)) * 100;
   return (
     <svg
-      class={`share-bar series-${style}`}
+      class={`share-bar ${isReached ? "bad" : `series-${style}`}`}
       viewBox="0 0 100 4"
       preserveAspectRatio="none"
       aria-hidden="true"

@@ -2,6 +2,7 @@ import { useId, useState } from "preact/hooks";
 import { filterOptions, type Option } from "../../state/filter-options.ts";
 import { text } from "../../text/text.ts";
 import { Icon } from "../values/icon.tsx";
+import { FieldAbout } from "./field.tsx";
 import { moveBy, OptionList, optionId } from "./option-list.tsx";
 
 /** A field with suggestions (ARIA 1.2 combobox with a list). */
@@ -18,7 +19,9 @@ interface ComboboxProps {
   /** Whether a text that is not an option may be chosen. */
   readonly allowsOther?: boolean;
   readonly hidesLabel?: boolean;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
+  /** What is wrong with the value; null if nothing is. */
+  readonly error?: string | null;
 }
 
 /** A field with suggestions: typing filters, arrows move, Enter chooses, Escape closes, an empty text chooses none. */
@@ -42,6 +45,8 @@ export function Combobox(props: ComboboxProps) {
         spellcheck={false}
         placeholder={props.hidesLabel ? props.label : undefined}
         title={chosen === "" ? props.label : `${props.label}: ${chosen}`}
+        aria-invalid={props.error ? true : undefined}
+        aria-describedby={props.hint || props.error ? `${id}-about` : undefined}
         aria-expanded={isOpen}
         aria-controls={isOpen ? listId : undefined}
         aria-autocomplete="list"
@@ -63,7 +68,7 @@ export function Combobox(props: ComboboxProps) {
           onChoose={({ value }) => choose(value)}
         />
       ) : null}
-      {props.hint === undefined ? null : <div class="field-hint">{props.hint}</div>}
+      <FieldAbout id={id} hint={props.hint} error={props.error} />
     </div>
   );
 }

@@ -86,7 +86,8 @@ function Labelled({ id, label, hidesLabel, hint, error, children }: LabelledProp
   );
 }
 
-function FieldAbout({ id, hint, error }: { id: string } & Pick<FieldProps, "hint" | "error">) {
+/** The hint of a field, or what is wrong with its value. The field refers to it by `aria-describedby`. */
+export function FieldAbout({ id, hint, error }: { id: string } & Pick<FieldProps, "hint" | "error">) {
   if (error)
     return (
       <div id={`${id}-about`} class="field-error" role="alert">

@@ -8,10 +8,23 @@ interface Tab {
   readonly content: ComponentChildren;
 }
 
+interface TabsProps {
+  readonly label: string;
+  readonly tabs: readonly Tab[];
+  /** The chosen tab, for tabs whose choice is kept elsewhere, such as in the address. */
+  readonly value?: string;
+  readonly onChoose?: (id: string) => void;
+}
+
 /** Tabs with their panels (ARIA tabs). Only the panel of the chosen tab is shown; arrow keys move between the tabs. */
-export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+export function Tabs({ label, tabs, value, onChoose }: TabsProps) {
   const id = useId();
-  const [chosen, setChosen] = useState(tabs[0]?.id ?? "");
+  const [own, setOwn] = useState(tabs[0]?.id ?? "");
+  const chosen = value ?? own;
+  const setChosen = (next: string) => {
+    setOwn(next);
+    onChoose?.(next);
+  };
   const move = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;

@@ -4,12 +4,14 @@ import { type Column, Table } from "../../parts/lists/table.tsx";
 import { shortenId } from "../../parts/values/format.ts";
 import { Time } from "../../parts/values/values.tsx";
 import { findName } from "../../state/names.ts";
+import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { pageOf, printChanges, shortenAction } from "./audit-rows.ts";
+import { pageOf } from "./audit-rows.ts";
+import { describeEntry } from "./audit-sentences.ts";
 
 const { columns } = text.audit;
 
-/** The entries of the audit log. A row opens with all of its entry. */
+/** The entries of the audit log as sentences. A row opens with all of its entry. */
 export function AuditTable({
   rows,
   onOpen,
@@ -19,37 +21,56 @@ export function AuditTable({
 }) {
   return (
     <Table
+      hasCards
       label={text.audit.list}
-      columns={listColumns(onOpen)}
+      columns={listColumns(onOpen).filter(({ id }) => id !== "account" || isOperator.value)}
       rows={rows}
       keyOf={({ place }) => String(place)}
       onOpen={onOpen}
-      minWidth={1_000}
     />
   );
 }
 
-/** Returns the name of a key or account if it is loaded, otherwise its short id. */
+/** Returns the name of a key, an account or a user if it is loaded, otherwise its short id. */
 export function nameOf(id: string): string {
-  return findName(id.startsWith("key_") ? "keys" : "accounts", id) ?? shortenId(id);
+  const lists = id.startsWith("key_") ? (["keys"] as const) : (["accounts", "users"] as const);
+  return lists.map((list) => findName(list, id)).find((name) => name !== null) ?? shortenId(id);
 }
 
 /** Who made a change: the user, the key, or a command. */
 export function Who({ entry: { user_id, key_id } }: { entry: AuditEntry }) {
   const id = user_id ?? key_id;
-  if (id === null) return <span class="quiet">{text.audit.command}</span>;
+  if (id === null) return <>{text.audit.command}</>;
   return <span title={id}>{id === "key_operator" ? text.audit.operator : nameOf(id)}</span>;
+}
+
+/** What was changed, as a sentence. */
+export function Sentence({ entry }: { entry: AuditEntry }) {
+  return (
+    <span title={entry.action}>
+      <strong class="strong-name">
+        <Who entry={entry} />
+      </strong>{" "}
+      {describeEntry(entry).map((part) =>
+        typeof part === "string" ? part : <Resource key={part.id} id={part.id} none="–" />,
+      )}
+    </span>
+  );
 }
 
 /** A resource with a link to its page, if the console has one. */
 export function Resource({ id, none }: { id: string | null; none: ComponentChildren }) {
   if (id === null) return <span class="faint">{none}</span>;
-  const page = pageOf(id);
-  const name = /^(key|org|user|acct)_/.test(id) ? nameOf(id) : shortenId(id);
+  const page = isOperator.value || !/^(org|user|acct)_/.test(id) ? pageOf(id) : null;
+  const name = /^(key|org|user|acct)_/.test(id)
+    ? nameOf(id)
+    : /^[a-z]+_\w{20,}$/.test(id)
+      ? shortenId(id)
+      : id;
   return page === null ? (
     <span title={id}>{name}</span>
   ) : (
-    <a href={page} title={id}>
+    <a class="strong-name" href={page} title={id}>
       {name}
     </a>
   );
@@ -61,6 +82,7 @@ function listColumns(onOpen: (entry: AuditEntry) => void): readonly Column<Audit
       id: "at",
       title: columns.at,
       width: 110,
+      onCard: "aside",
       cell: (entry) => (
         <button
           type="button"
@@ -72,36 +94,19 @@ function listColumns(onOpen: (entry: AuditEntry) => void): readonly Column<Audit
         </button>
       ),
     },
-    { id: "who", title: columns.who, width: 160, cell: (entry) => <Who entry={entry} /> },
     {
-      id: "action",
-      title: columns.action,
-      width: 250,
-      cell: ({ action }) => <code title={action}>{shortenAction(action)}</code>,
-    },
-    {
-      id: "target",
-      title: columns.target,
-      width: 170,
-      cell: ({ target }) => <Resource id={target} none="–" />,
+      id: "change",
+      title: columns.change,
+      minWidth: 320,
+      wraps: true,
+      onCard: "title",
+      cell: (entry) => <Sentence entry={entry} />,
     },
     {
       id: "account",
       title: columns.account,
-      width: 160,
+      width: 170,
       cell: ({ account_id }) => <Resource id={account_id} none={text.audit.whole} />,
-    },
-    {
-      id: "changes",
-      title: columns.changes,
-      cell: ({ changes }) => {
-        const printed = printChanges(changes);
-        return (
-          <span class="quiet" title={printed}>
-            {printed}
-          </span>
-        );
-      },
     },
   ];
 }

@@ -1,8 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { AuditEntry } from "../../api/schema.ts";
-import { AccountPicker } from "../../parts/controls/account-picker.tsx";
-import { SearchInput } from "../../parts/controls/search-input.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Select } from "../../parts/controls/field.tsx";
+import { FilterBar } from "../../parts/filters/filter-bar.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { PagedRows } from "../../parts/lists/paged-rows.tsx";
@@ -13,62 +14,76 @@ import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { AllHolds } from "./all-holds.tsx";
 import { AuditCheck } from "./audit-check.tsx";
-import { filterEntries } from "./audit-rows.ts";
+import { listAuditFields } from "./audit-fields.ts";
+import { RANGES, toAuditQuery } from "./audit-rows.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { EntryDialog } from "./entry-dialog.tsx";
 
 const ROWS = 100;
+const FILTERS = ["last", "actor", "kind", "target", "account_id"] as const;
 
 /** The audit log with the check of its hash chain; for the operator also the holds. */
 export default function Audit() {
-  const account = isOperator.value ? (query.value["account_id"] ?? null) : null;
-  const typed = query.value["q"] ?? "";
   const [opened, setOpened] = useState<AuditEntry | null>(null);
-  const pages = usePages<AuditEntry>(account ?? "", (after, signal) =>
-    call("GET /api/admin/audit", { query: { limit: ROWS, after, account_id: account }, signal }),
-  );
   useEffect(() => {
-    loadOptions("keys");
-    if (isOperator.value) loadOptions("accounts");
+    for (const list of ["keys", "users", ...(isOperator.value ? (["accounts"] as const) : [])] as const)
+      loadOptions(list);
   }, []);
-  const shown = pages.rows === null ? null : filterEntries(pages.rows, typed);
   return (
     <Page title={text.audit.title}>
       <div class="stack">
         {isOperator.value ? <AuditCheck /> : null}
         <section class="card">
           <div class="card-head">
-            <h2>{text.audit.list}</h2>
-            <span class="grow" />
-            <SearchInput
-              class="card-search"
-              label={text.audit.search}
-              value={typed}
-              onInput={(q) => setQuery({ q })}
-            />
-            {isOperator.value ? (
-              <AccountPicker
-                label={text.audit.account}
-                value={account}
-                onChange={(id) => setQuery({ account_id: id })}
+            <h2 class="visually-hidden">{text.audit.list}</h2>
+            <FilterBar fields={listAuditFields()} values={query.value} onChange={setQuery}>
+              <Select
+                hidesLabel
+                label={text.audit.range}
+                value={query.value["last"] ?? ""}
+                choices={(["", ...Object.keys(RANGES)] as const).map((value) => ({
+                  value,
+                  label: text.audit.ranges[value as keyof typeof text.audit.ranges],
+                }))}
+                onChange={(last) => setQuery({ last: last || null })}
               />
-            ) : null}
+            </FilterBar>
           </div>
-          <PagedRows
-            pages={{ ...pages, rows: shown }}
-            lines={8}
-            empty={
-              <Empty title={pages.rows?.length === 0 ? text.audit.none : text.audit.noMatch}>
-                <p>{pages.rows?.length === 0 ? text.audit.noneAbout : text.audit.noMatchAbout}</p>
-              </Empty>
-            }
-          >
-            {(rows) => <AuditTable rows={rows} onOpen={setOpened} />}
-          </PagedRows>
+          <Entries onOpen={setOpened} />
         </section>
         {isOperator.value ? <AllHolds /> : null}
       </div>
       {opened === null ? null : <EntryDialog entry={opened} onClose={() => setOpened(null)} />}
     </Page>
+  );
+}
+
+/** The entries that pass the filters of the address, page by page. */
+function Entries({ onOpen }: { onOpen: (entry: AuditEntry) => void }) {
+  const filters = FILTERS.map((name) => query.value[name] ?? "");
+  const isFiltered = filters.some((value) => value !== "");
+  const pages = usePages<AuditEntry>(filters.join("\n"), (after, signal) =>
+    call("GET /api/admin/audit", {
+      query: { ...toAuditQuery(query.value, Date.now()), limit: ROWS, after },
+      signal,
+    }),
+  );
+  return (
+    <PagedRows
+      pages={pages}
+      lines={8}
+      empty={
+        <Empty title={isFiltered ? text.audit.noMatch : text.audit.none}>
+          <p>{isFiltered ? text.audit.noMatchAbout : text.audit.noneAbout}</p>
+          {isFiltered ? (
+            <Button onClick={() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
+              {text.audit.clear}
+            </Button>
+          ) : null}
+        </Empty>
+      }
+    >
+      {(rows) => <AuditTable rows={rows} onOpen={onOpen} />}
+    </PagedRows>
   );
 }

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../../api/schema.ts";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { Code, Id, Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
-import { Resource, Who } from "./audit-table.tsx";
+import { Resource, Sentence, Who } from "./audit-table.tsx";
 
 const { facts } = text.audit;
 
@@ -11,6 +11,9 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: ()
   const { place, at, key_id, user_id, action, account_id, target, request_id } = entry;
   return (
     <Dialog title={text.audit.detailTitle(String(place))} isWide onClose={onClose}>
+      <p>
+        <Sentence entry={entry} />.
+      </p>
       <dl class="facts">
         <dt>{facts.at}</dt>
         <dd>

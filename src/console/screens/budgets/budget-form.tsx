@@ -17,6 +17,7 @@ import {
 } from "../../state/budget-input.ts";
 import { toApiError } from "../../state/load.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
+import { useKeyOptions, useMemberOptions, useTagOptions } from "../../state/options/account-options.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
@@ -25,6 +26,8 @@ const words = text.budgets;
 interface FormProps {
   /** The budget to change; null for a new one. */
   readonly known: Budget | null;
+  /** The account that a new budget is for; null to choose it. */
+  readonly account: string | null;
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }
@@ -36,8 +39,8 @@ interface PartProps {
 }
 
 /** A dialog for a new budget, or for the fields of one that can change. */
-export function BudgetForm({ known, onClose, onSaved }: FormProps) {
-  const { input, set, submit, errorOf, error, isBusy } = useBudgetForm({ known, onSaved });
+export function BudgetForm({ known, account, onClose, onSaved }: FormProps) {
+  const { input, set, submit, errorOf, error, isBusy } = useBudgetForm({ known, account, onSaved });
   return (
     <Dialog
       title={known === null ? words.make : words.change(known.name)}
@@ -52,7 +55,9 @@ export function BudgetForm({ known, onClose, onSaved }: FormProps) {
         </>
       }
     >
-      {known === null ? <Subject input={input} set={set} errorOf={errorOf} /> : null}
+      {known === null ? (
+        <Subject input={input} isForAny={account === null} set={set} errorOf={errorOf} />
+      ) : null}
       <Field
         label={words.limit}
         inputMode="decimal"
@@ -74,8 +79,10 @@ export function BudgetForm({ known, onClose, onSaved }: FormProps) {
   );
 }
 
-function useBudgetForm({ known, onSaved }: Pick<FormProps, "known" | "onSaved">) {
-  const [input, setInput] = useState(known === null ? NEW_BUDGET : readBudget(known));
+function useBudgetForm({ known, account, onSaved }: Omit<FormProps, "onClose">) {
+  const [input, setInput] = useState(
+    known === null ? { ...NEW_BUDGET, accountId: account } : readBudget(known),
+  );
   const [problem, setProblem] = useState<BudgetProblem | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -107,18 +114,19 @@ function choicesOf(labels: Readonly<Record<string, string>>) {
   return Object.entries(labels).map(([value, label]) => ({ value, label }));
 }
 
-function Subject({ input, set, errorOf }: PartProps) {
+function Subject({ input, isForAny, set, errorOf }: PartProps & { isForAny: boolean }) {
   const { subject, accountId, value } = input;
+  const options = useSubjectOptions(accountId);
   return (
     <>
-      {isOperator.value ? (
+      {isOperator.value && isForAny ? (
         <Combobox
           label={words.account}
           hint={words.ownerHint}
           value={accountId}
           options={optionsOf("accounts")}
           onOpen={() => loadOptions("accounts")}
-          onChange={(chosen) => set({ accountId: chosen })}
+          onChange={(chosen) => set({ accountId: chosen, value: "" })}
         />
       ) : null}
       <Select
@@ -127,26 +135,36 @@ function Subject({ input, set, errorOf }: PartProps) {
         choices={choicesOf(words.subjects)}
         onChange={(chosen) => set({ subject: chosen as BudgetInput["subject"], value: "" })}
       />
-      {subject === "account" ? null : subject === "key" ? (
-        <Combobox
-          label={words.subjectIds.key}
-          hint={errorOf("value") ?? undefined}
-          value={value === "" ? null : value}
-          options={optionsOf("keys")}
-          onOpen={() => loadOptions("keys")}
-          onChange={(chosen) => set({ value: chosen ?? "" })}
-        />
-      ) : (
+      {subject === "account" ? null : subject === "end_user" ? (
         <Field
           label={words.subjectIds[subject]}
-          hint={subject === "member" ? undefined : words.eachHint}
+          hint={words.eachHint}
           value={value}
           onInput={(typed) => set({ value: typed })}
           error={errorOf("value")}
         />
+      ) : (
+        <Combobox
+          key={subject}
+          label={words.subjectIds[subject]}
+          hint={subject === "tag" ? words.eachHint : undefined}
+          error={errorOf("value")}
+          value={value === "" ? null : value}
+          options={options[subject]}
+          onChange={(chosen) => set({ value: chosen ?? "" })}
+          allowsOther
+        />
       )}
     </>
   );
+}
+
+/** Returns what a budget can be for in an account: its keys, its members, and the tags of its requests. */
+function useSubjectOptions(account: string | null) {
+  const key = useKeyOptions(account);
+  const member = useMemberOptions(account);
+  const tag = useTagOptions(account);
+  return { key, member, tag };
 }
 
 function Period({ input, set, errorOf }: PartProps) {

@@ -1,11 +1,12 @@
+import { useMemo } from "preact/hooks";
 import type { Budget } from "../../api/schema.ts";
 import { ShareBar } from "../../parts/charts/share-bar.tsx";
 import { Button } from "../../parts/controls/button.tsx";
-import { Empty } from "../../parts/layout/states.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { formatMoney } from "../../parts/values/format.ts";
 import { Time } from "../../parts/values/values.tsx";
+import { query, setQuery } from "../../state/location.ts";
 import { findName } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
@@ -15,18 +16,30 @@ const NANODOLLARS = 1e9;
 
 type OnAction = (action: { readonly kind: "change" | "remove"; readonly budget: Budget }) => void;
 
-/** Budgets with what is spent of each. Only the operator sees whose they are. */
-export function BudgetTable({ rows, onAction }: { rows: readonly Budget[]; onAction: OnAction }) {
-  if (rows.length === 0)
-    return (
-      <Empty title={words.none}>
-        <p>{words.noneAbout}</p>
-      </Empty>
-    );
-  const columns = [...COLUMNS, actionsColumn(onAction)].filter(
-    ({ id }) => id !== "account" || isOperator.value,
+interface TableProps {
+  readonly rows: readonly Budget[];
+  /** The columns to show, in their order; absent: all. */
+  readonly columns?: readonly string[];
+  /** Called to change or delete a budget; absent: they are only shown. */
+  readonly onAction?: OnAction;
+}
+
+/** Budgets with what is spent of each. */
+export function BudgetTable({ rows, columns, onAction }: TableProps) {
+  const actions = useMemo(() => (onAction === undefined ? [] : [actionsColumn(onAction)]), [onAction]);
+  const shown = [...COLUMNS.filter(({ id }) => columns?.includes(id) ?? true), ...actions];
+  return (
+    <Table
+      kind="fill"
+      hasCards
+      label={words.title}
+      columns={shown}
+      rows={rows}
+      keyOf={({ id }) => id}
+      order={query.value["sort"]}
+      onOrder={(sort) => setQuery({ sort })}
+    />
   );
-  return <Table kind="fill" label={words.title} columns={columns} rows={rows} keyOf={({ id }) => id} />;
 }
 
 function nameOf(list: "accounts" | "keys", id: string): string {
@@ -49,9 +62,12 @@ function spentOf({ spent, top }: Budget): number {
 const NAME: Column<Budget> = {
   id: "name",
   title: words.name,
-  minWidth: 120,
+  minWidth: 130,
+  wraps: true,
+  onCard: "title",
+  sortBy: ({ name }) => name.toLowerCase(),
   cell: ({ id, name }) => (
-    <span class="cut strong-name" title={id}>
+    <span class="strong-name" title={id}>
       {name}
     </span>
   ),
@@ -60,14 +76,17 @@ const NAME: Column<Budget> = {
 const ACCOUNT: Column<Budget> = {
   id: "account",
   title: words.account,
-  width: 136,
+  width: 140,
+  wraps: true,
+  sortBy: ({ account_id }) => nameOf("accounts", account_id).toLowerCase(),
   cell: ({ account_id }) => <span title={account_id}>{nameOf("accounts", account_id)}</span>,
 };
 
 const SUBJECT: Column<Budget> = {
   id: "subject",
   title: words.subject,
-  width: 144,
+  width: 140,
+  wraps: true,
   cell: (budget) => <span title={describeSubject(budget)}>{describeSubject(budget)}</span>,
 };
 
@@ -81,14 +100,17 @@ const PERIOD: Column<Budget> = {
 const SPENT: Column<Budget> = {
   id: "spent",
   title: words.spent,
-  width: 148,
+  width: 172,
+  isNumber: true,
+  sortBy: (budget) => spentOf(budget) / budget.limit,
   cell: (budget) => {
     const spent = spentOf(budget);
+    const isReached = budget.state === "reached";
     const about = budget.top[0] === undefined ? undefined : words.top(budget.top[0].value);
     return (
-      <span title={about}>
+      <span title={about} class={isReached ? "bad" : undefined}>
         {`${formatMoney(spent * NANODOLLARS)} / ${formatMoney(budget.limit * NANODOLLARS)}`}
-        <ShareBar share={spent / budget.limit} />
+        <ShareBar share={spent / budget.limit} isReached={isReached} />
       </span>
     );
   },
@@ -99,7 +121,8 @@ const TONES = { ok: "good", warning: "warn", reached: "bad" } as const;
 const STATE: Column<Budget> = {
   id: "state",
   title: words.state,
-  width: 96,
+  width: 92,
+  sortBy: ({ state }) => ["reached", "warning", "ok"].indexOf(state),
   cell: ({ state }) => <Badge tone={TONES[state]}>{words.states[state]}</Badge>,
 };
 
@@ -113,7 +136,7 @@ const ACTION: Column<Budget> = {
 const RESETS: Column<Budget> = {
   id: "resets",
   title: words.resets,
-  width: 72,
+  width: 88,
   cell: ({ resets_at }) =>
     resets_at === null ? <span class="faint">{words.neverResets}</span> : <Time at={resets_at} />,
 };
@@ -125,6 +148,7 @@ function actionsColumn(onAction: OnAction): Column<Budget> {
     id: "actions",
     title: words.manage,
     width: 124,
+    onCard: "aside",
     cell: (budget) => {
       if (!isManager.value) return null;
       if (budget.set_by === "operator" && !isOperator.value)

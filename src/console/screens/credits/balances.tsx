@@ -44,6 +44,7 @@ export function Balances() {
           <PagedRows pages={pages} empty={<NoAccounts kind={kind} />}>
             {(rows) => (
               <Table
+                hasCards
                 label={text.credits.list}
                 columns={listColumns(spent.data)}
                 rows={rows}
@@ -79,6 +80,8 @@ function listColumns(
     {
       id: "name",
       title: columns.account,
+      wraps: true,
+      onCard: "title",
       sortBy: ({ account }) => account.name,
       cell: ({ account, closed_at }) => (
         <>

@@ -40,6 +40,7 @@ export function Ledger({ id, round }: { id: string; round: number }) {
       <PagedRows pages={pages} empty={<NoTransfers {...filters} />}>
         {(rows) => (
           <Table
+            hasCards
             label={text.credits.ledger}
             columns={listColumns(rows, hasBalances)}
             rows={addBalances(rows, hasBalances ? balance : null)}
@@ -86,13 +87,21 @@ function listColumns(rows: readonly LedgerEntry[], hasBalances: boolean): readon
   const { ledgerColumns, kinds } = text.credits;
   const columns: readonly Column<LedgerRow>[] = [
     { id: "time", title: ledgerColumns.time, width: 150, cell: ({ created_at }) => <Time at={created_at} /> },
-    { id: "kind", title: ledgerColumns.kind, width: 104, cell: ({ kind }) => kinds[kind] },
-    { id: "about", title: ledgerColumns.about, width: 280, cell: (row) => <About {...row} /> },
+    { id: "kind", title: ledgerColumns.kind, width: 104, onCard: "title", cell: ({ kind }) => kinds[kind] },
+    {
+      id: "about",
+      title: ledgerColumns.about,
+      width: 280,
+      wraps: true,
+      onCard: "plain",
+      cell: (row) => <About {...row} />,
+    },
     {
       id: "amount",
       title: ledgerColumns.amount,
       isNumber: true,
       width: 128,
+      onCard: "aside",
       cell: ({ amount_nanodollars }) => <Amount nanodollars={amount_nanodollars} />,
       foot: <Amount nanodollars={sumEntries(rows)} />,
     },

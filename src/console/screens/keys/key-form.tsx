@@ -3,7 +3,9 @@ import { type ApiError, call } from "../../api/client.ts";
 import type { Key } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
+import { DurationField } from "../../parts/controls/duration-field.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
+import { ListInput } from "../../parts/controls/list-input.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { Snippets } from "../../parts/layout/snippets.tsx";
@@ -11,6 +13,7 @@ import { Code } from "../../parts/values/values.tsx";
 import { findProblem, type KeyInput, NEW_KEY, readKey, toSettings } from "../../state/key-input.ts";
 import { toApiError } from "../../state/load.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
+import { loadModelPatterns, modelPatterns } from "../../state/options/model-patterns.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
@@ -34,13 +37,15 @@ const API_FIELDS: Readonly<Partial<Record<keyof KeyInput, string>>> = {
 interface FormProps {
   /** The key to change; null for a new one. */
   readonly known: Key | null;
+  /** The account that a new key is for; null to choose it. */
+  readonly account: string | null;
   readonly onClose: () => void;
   readonly onSaved: (key: Key, secret: string | null) => void;
 }
 
 /** A dialog for a new key, or for the settings of one. Calls `onSaved` with the key, and with its secret if it is new. */
-export function KeyForm({ known, onClose, onSaved }: FormProps) {
-  const { input, setInput, submit, errorOf, otherError, isBusy } = useKeyForm({ known, onSaved });
+export function KeyForm({ known, account, onClose, onSaved }: FormProps) {
+  const { input, setInput, submit, errorOf, otherError, isBusy } = useKeyForm({ known, account, onSaved });
   const set = (name: keyof KeyInput) => (value: string | null) => setInput({ ...input, [name]: value });
   const action = known === null ? words.make : words.save;
   return (
@@ -58,7 +63,7 @@ export function KeyForm({ known, onClose, onSaved }: FormProps) {
         error={errorOf("name")}
         hasFocus
       />
-      {known === null ? <Identity input={input} onChange={setInput} /> : null}
+      {known === null ? <Identity input={input} isForAny={account === null} onChange={setInput} /> : null}
       {input.kind === "inference" ? <Limits input={input} set={set} errorOf={errorOf} /> : null}
       <Field
         label={words.expires}
@@ -74,8 +79,10 @@ export function KeyForm({ known, onClose, onSaved }: FormProps) {
 }
 
 /** Returns the state of the form, the error of each field, and the error that belongs to no field. */
-function useKeyForm({ known, onSaved }: Pick<FormProps, "known" | "onSaved">) {
-  const [input, setInput] = useState<KeyInput>(known === null ? NEW_KEY : readKey(known));
+function useKeyForm({ known, account, onSaved }: Omit<FormProps, "onClose">) {
+  const [input, setInput] = useState<KeyInput>(
+    known === null ? { ...NEW_KEY, accountId: account } : readKey(known),
+  );
   const [problem, setProblem] = useState<{ field: string; message: string } | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -126,7 +133,8 @@ async function save(known: Key | null, input: KeyInput): Promise<{ key: Key; sec
   return { key: made.data, secret: made.key };
 }
 
-function Identity({ input, onChange }: { input: KeyInput; onChange: (input: KeyInput) => void }) {
+function Identity(props: { input: KeyInput; isForAny: boolean; onChange: (input: KeyInput) => void }) {
+  const { input, isForAny, onChange } = props;
   return (
     <>
       <Select
@@ -136,7 +144,7 @@ function Identity({ input, onChange }: { input: KeyInput; onChange: (input: KeyI
         choices={Object.entries(words.kinds).map(([value, label]) => ({ value, label }))}
         onChange={(kind) => onChange({ ...input, kind: kind as KeyInput["kind"] })}
       />
-      {isOperator.value ? (
+      {isOperator.value && isForAny ? (
         <Combobox
           label={words.owner}
           hint={words.ownerHint}
@@ -155,8 +163,12 @@ const COUNTS = [
   ["requestsPerMinute", "noLimit"],
   ["tokensPerMinute", "noLimit"],
   ["concurrent", "noLimit"],
-  ["promptLog", "never"],
-  ["cache", "never"],
+] as const;
+
+/** The fields with durations, and their hints. */
+const DURATIONS = [
+  ["promptLog", "promptLogHint"],
+  ["cache", "cacheHint"],
 ] as const;
 
 function Limits(props: {
@@ -167,13 +179,15 @@ function Limits(props: {
   const { input, set, errorOf } = props;
   return (
     <>
-      <Field
+      <ListInput
         label={words.models}
         hint={words.modelsHint}
         placeholder={words.allModels}
         value={input.models}
         onInput={set("models")}
         error={errorOf("models")}
+        options={modelPatterns()}
+        onOpen={loadModelPatterns}
       />
       <div class="two-fields">
         <Field
@@ -204,8 +218,17 @@ function Limits(props: {
           />
         ))}
       </div>
-      <p class="field-hint">{words.promptLogHint}</p>
-      <p class="field-hint">{words.cacheHint}</p>
+      {DURATIONS.map(([name, hint]) => (
+        <DurationField
+          key={name}
+          label={words[name]}
+          hint={words[hint]}
+          placeholder={words.never}
+          value={input[name]}
+          onInput={set(name)}
+          error={errorOf(name)}
+        />
+      ))}
     </>
   );
 }

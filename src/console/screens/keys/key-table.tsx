@@ -1,10 +1,11 @@
+import { useMemo } from "preact/hooks";
 import type { Key } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
-import { Empty } from "../../parts/layout/states.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { formatCount, formatExactTime, formatMoney } from "../../parts/values/format.ts";
 import { Hour, Money, Time } from "../../parts/values/values.tsx";
+import { query, setQuery } from "../../state/location.ts";
 import { findName } from "../../state/names.ts";
 import { now } from "../../state/now.ts";
 import { isManager, isOperator } from "../../state/session.ts";
@@ -31,52 +32,72 @@ type OnAction = (action: { readonly kind: "change" | "revoke"; readonly key: Key
 
 /** Returns the row of a key. `useOf` returns null where its use is not known. */
 export function toRow(key: Key, useOf: (keyId: string) => Use | null): Row {
-  const isExpired = key.expires_at !== null && Date.parse(key.expires_at) <= now.peek();
-  return {
-    key,
-    use: useOf(key.id),
-    owner: findName("accounts", key.account_id) ?? key.account_id,
-    state: key.revoked_at !== null ? "revoked" : isExpired ? "expired" : "active",
-  };
+  return { key, use: useOf(key.id), owner: ownerOf(key), state: stateOf(key) };
 }
 
-/** The keys with their limits and their use. Only the operator sees whose they are. */
-export function KeyTable({ rows, onAction }: { rows: readonly Row[]; onAction: OnAction }) {
-  if (rows.length === 0)
-    return (
-      <Empty title={words.none}>
-        <p>{words.noneAbout}</p>
-      </Empty>
-    );
-  const columns = [...COLUMNS, actionsColumn(onAction)].filter(
-    ({ id }) => id !== "owner" || isOperator.value,
+/** Whether a key can be used. */
+export function stateOf({ revoked_at, expires_at }: Key): Row["state"] {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && Date.parse(expires_at) <= now.peek() ? "expired" : "active";
+}
+
+/** The account for the operator, otherwise the member; empty for a service key. */
+function ownerOf({ account_id, user_id }: Key): string {
+  if (isOperator.value) return findName("accounts", account_id) ?? account_id;
+  return user_id === null ? "" : (findName("users", user_id) ?? user_id);
+}
+
+/** The keys with their limits and their use. */
+export function KeyTable(props: { rows: readonly Row[]; hasOwner: boolean; onAction: OnAction }) {
+  const { rows, hasOwner, onAction } = props;
+  const actions = useMemo(() => actionsColumn(onAction), [onAction]);
+  const columns = [...(hasOwner ? COLUMNS : COLUMNS.filter(({ id }) => id !== "owner")), actions];
+  return (
+    <Table
+      kind="fill"
+      hasCards
+      label={words.title}
+      columns={columns}
+      rows={rows}
+      keyOf={({ key }) => key.id}
+      order={query.value["sort"]}
+      onOrder={(sort) => setQuery({ sort })}
+    />
   );
-  return <Table kind="fill" label={words.title} columns={columns} rows={rows} keyOf={({ key }) => key.id} />;
 }
 
 const NAME: Column<Row> = {
   id: "name",
   title: words.name,
+  minWidth: 180,
+  wraps: true,
+  onCard: "title",
+  sortBy: ({ key }) => key.name.toLowerCase(),
   cell: ({ key, state }) => (
-    <span class="row" title={`${key.id}\n${words.created} ${formatExactTime(Date.parse(key.created_at))}`}>
-      <span class={state === "active" ? "cut strong-name" : "cut quiet"}>{key.name}</span>
+    <span title={`${key.id}\n${words.created} ${formatExactTime(Date.parse(key.created_at))}`}>
+      <a class={state === "active" ? "strong-name" : "quiet"} href={`/console/keys/${key.id}`}>
+        {key.name}
+      </a>{" "}
       {state === "active" ? null : <Badge tone="warn">{words.states[state]}</Badge>}
+      <code class="faint key-hint">{key.hint}</code>
     </span>
   ),
-};
-
-const HINT: Column<Row> = {
-  id: "hint",
-  title: words.secret,
-  width: 116,
-  cell: ({ key }) => <code class="quiet">{key.hint}</code>,
 };
 
 const OWNER: Column<Row> = {
   id: "owner",
   title: words.owner,
-  width: 112,
-  cell: ({ owner, key }) => <span title={key.account_id}>{owner}</span>,
+  width: 140,
+  wraps: true,
+  sortBy: ({ owner }) => owner.toLowerCase(),
+  cell: ({ owner, key }) =>
+    isOperator.value ? (
+      <a href={`/console/people/${key.account_id}`} title={key.account_id}>
+        {owner}
+      </a>
+    ) : (
+      <span title={key.user_id ?? words.serviceKey}>{owner === "" ? "–" : owner}</span>
+    ),
 };
 
 const MODELS: Column<Row> = {
@@ -89,15 +110,16 @@ const MODELS: Column<Row> = {
     ) : key.models === null ? (
       <span class="faint">{words.allModels}</span>
     ) : (
-      <span title={key.models.join("\n")}>{key.models.join(", ")}</span>
+      <span title={key.models.join("\n")}>{words.modelCount(key.models.length)}</span>
     ),
 };
 
 const LIMIT: Column<Row> = {
   id: "limit",
   title: words.limit,
-  width: 84,
+  width: 92,
   isNumber: true,
+  sortBy: ({ key }) => key.spend_limit,
   cell: ({ key }) =>
     key.spend_limit === null ? (
       <span class="faint">{words.noLimit}</span>
@@ -113,6 +135,7 @@ const REQUESTS: Column<Row> = {
   title: words.requests,
   width: 88,
   isNumber: true,
+  sortBy: ({ use }) => use?.requests,
   cell: ({ key, use }) =>
     key.kind === "management" ? (
       <span class="faint">–</span>
@@ -128,6 +151,7 @@ const COST: Column<Row> = {
   title: words.cost,
   width: 92,
   isNumber: true,
+  sortBy: ({ use }) => use?.cost,
   cell: ({ key, use }) =>
     use === null || key.kind === "management" ? (
       <span class="faint">–</span>
@@ -139,7 +163,8 @@ const COST: Column<Row> = {
 const USED: Column<Row> = {
   id: "used",
   title: words.used,
-  width: 92,
+  width: 96,
+  sortBy: ({ key }) => key.last_used_at,
   cell: ({ key }) =>
     key.last_used_at === null ? <span class="faint">{words.never}</span> : <Hour from={key.last_used_at} />,
 };
@@ -147,18 +172,20 @@ const USED: Column<Row> = {
 const EXPIRES: Column<Row> = {
   id: "expires",
   title: words.ends,
-  width: 80,
+  width: 84,
+  sortBy: ({ key }) => key.expires_at,
   cell: ({ key }) =>
     key.expires_at === null ? <span class="faint">{words.never}</span> : <Time at={key.expires_at} />,
 };
 
-const COLUMNS = [NAME, HINT, OWNER, MODELS, LIMIT, REQUESTS, COST, USED, EXPIRES];
+const COLUMNS = [NAME, OWNER, MODELS, LIMIT, REQUESTS, COST, USED, EXPIRES];
 
 function actionsColumn(onAction: OnAction): Column<Row> {
   return {
     id: "actions",
     title: words.actions,
     width: 136,
+    onCard: "aside",
     cell: ({ key, state }) =>
       isManager.value && state !== "revoked" ? (
         <span class="row row-actions">

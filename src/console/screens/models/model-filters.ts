@@ -138,8 +138,8 @@ function passes(model: CatalogModel, filters: ModelFilters): boolean {
 }
 
 const SORT_KEYS: Readonly<Record<Sort, (model: CatalogModel) => string | number | null>> = {
-  // What can be called comes first.
-  status: ({ name, is_served }) => `${is_served ? 0 : 1} ${name.toLowerCase()}`,
+  // What can be called comes first, the newest of it at the top.
+  status: ({ released, is_served }) => `${is_served ? 0 : 1} ${invertDate(released)}`,
   name: ({ name }) => name.toLowerCase(),
   context: ({ context_length }) => context_length,
   input: ({ pricing }) => perMillion(pricing?.prompt),
@@ -148,6 +148,11 @@ const SORT_KEYS: Readonly<Record<Sort, (model: CatalogModel) => string | number 
   providers: ({ providers, served_by }) => served_by.length * 1_000 + providers.length,
   released: ({ released }) => released,
 };
+
+/** Returns a text that sorts dates from the newest to the oldest, and after them models without one. */
+function invertDate(date: string | null): string {
+  return date === null ? "~" : date.replace(/\d/g, (digit) => String(9 - Number(digit)));
+}
 
 function compare(a: string | number | null, b: string | number | null, sign: number): number {
   if (a === b) return 0;

@@ -8,8 +8,10 @@ import { printAbilities, printTokens } from "./model-format.ts";
 import { Price, ServedText } from "./model-values.tsx";
 
 const words = text.models;
-/** The height of a row in CSS pixels (`--row`), and the rows that are drawn beyond the visible ones. */
-const ROW = 28;
+/** The height of a row in CSS pixels, in a wide and in a narrow window, as in the style sheet. */
+const ROW_HEIGHTS = { wide: 44, narrow: 64 };
+const NARROW = "(max-width: 760px)";
+/** The rows that are drawn beyond the visible ones. */
 const MARGIN = 12;
 /** The rows that are drawn before the height of the box is known. */
 const FIRST_ROWS = 60;
@@ -39,7 +41,8 @@ interface TableProps {
 export function ModelsTable(props: TableProps) {
   const { models, filters } = props;
   const box = useRef<HTMLElement>(null);
-  const { first, last } = useVisibleRows(box, models);
+  const rowHeight = useRowHeight();
+  const { first, last } = useVisibleRows(box, models, rowHeight);
   const order = `${filters.sort} ${filters.isDescending}`;
   useEffect(() => {
     if (box.current !== null) box.current.scrollTop = 0;
@@ -58,7 +61,7 @@ export function ModelsTable(props: TableProps) {
           </tr>
         </thead>
         <tbody>
-          <Spacer rows={first} />
+          <Spacer height={first * rowHeight} />
           {models.slice(first, last).map((model, i) => (
             <ModelRow
               key={model.id}
@@ -69,21 +72,37 @@ export function ModelsTable(props: TableProps) {
               onSelect={props.onSelect}
             />
           ))}
-          <Spacer rows={models.length - last} />
+          <Spacer height={(models.length - last) * rowHeight} />
         </tbody>
       </table>
     </ScrollBox>
   );
 }
 
+/** Returns the height of a row, which is larger in a narrow window. */
+function useRowHeight(): number {
+  const [media] = useState(() => window.matchMedia(NARROW));
+  const [isNarrow, setNarrow] = useState(media.matches);
+  useEffect(() => {
+    const read = () => setNarrow(media.matches);
+    media.addEventListener("change", read);
+    return () => media.removeEventListener("change", read);
+  }, [media]);
+  return isNarrow ? ROW_HEIGHTS.narrow : ROW_HEIGHTS.wide;
+}
+
 /** Follows the position of a box that scrolls, and returns the range of rows to draw. */
-function useVisibleRows(box: { current: HTMLElement | null }, models: readonly CatalogModel[]) {
+function useVisibleRows(
+  box: { current: HTMLElement | null },
+  models: readonly CatalogModel[],
+  rowHeight: number,
+) {
   const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(FIRST_ROWS * ROW);
+  const [height, setHeight] = useState(FIRST_ROWS * ROW_HEIGHTS.wide);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const read = () => setTop(Math.floor(element.scrollTop / ROW));
+    const read = () => setTop(Math.floor(element.scrollTop / rowHeight));
     const observer = new ResizeObserver(() => setHeight(element.clientHeight));
     observer.observe(element);
     element.addEventListener("scroll", read, { passive: true });
@@ -91,17 +110,17 @@ function useVisibleRows(box: { current: HTMLElement | null }, models: readonly C
       observer.disconnect();
       element.removeEventListener("scroll", read);
     };
-  }, [box]);
-  const rows = Math.ceil(height / ROW) + 2 * MARGIN;
+  }, [box, rowHeight]);
+  const rows = Math.ceil(height / rowHeight) + 2 * MARGIN;
   const first = Math.max(0, Math.min(top - MARGIN, models.length - rows));
   return { first, last: Math.min(models.length, first + rows) };
 }
 
-function Spacer({ rows }: { rows: number }) {
-  if (rows <= 0) return null;
+function Spacer({ height }: { height: number }) {
+  if (height <= 0) return null;
   return (
     <tr class="spacer">
-      <td style={{ height: `${rows * ROW}px` }} />
+      <td style={{ height: `${height}px` }} />
     </tr>
   );
 }
@@ -178,7 +197,8 @@ function ModelRow({ model, index, isSelected, isFull, onSelect }: RowProps) {
         onSelect={onSelect}
       />
       <td class="col-name" title={`${name}\n${id}`}>
-        <a href={modelPath(id)}>{name}</a> <span class="faint mono">{id}</span>
+        <a href={modelPath(id)}>{name}</a>
+        <span class="faint mono">{id}</span>
       </td>
       <td class="number col-context">{printTokens(model.context_length)}</td>
       <td class="number col-input">

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Button } from "../../parts/controls/button.tsx";
+import { SearchInput } from "../../parts/controls/search-input.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
@@ -10,6 +11,7 @@ import { Badge } from "../../parts/values/badge.tsx";
 import { Money, Time } from "../../parts/values/values.tsx";
 import { navigate, query, setQuery } from "../../state/location.ts";
 import { usePages } from "../../state/pages.ts";
+import { useSearch } from "../../state/use-search.ts";
 import { text } from "../../text/text.ts";
 import type { AccountFields } from "./change-account.ts";
 import { type Kind, NewAccount } from "./new-account.tsx";
@@ -21,9 +23,11 @@ const ROWS = 100;
 export function AccountList() {
   const kind: Kind = query.value["kind"] === "user" ? "user" : "organization";
   const [isMaking, setMaking] = useState(false);
-  const pages = usePages<AccountFields>(kind, (after, signal) => {
+  const search = useSearch();
+  const { sought } = search;
+  const pages = usePages<AccountFields>(`${kind} ${sought ?? ""}`, (after, signal) => {
     const name = kind === "user" ? "GET /api/admin/users" : "GET /api/admin/organizations";
-    return call(name, { query: { limit: ROWS, after }, signal });
+    return call(name, { query: { limit: ROWS, after, search: sought }, signal });
   });
   return (
     <Page
@@ -45,17 +49,25 @@ export function AccountList() {
             ]}
             onChange={(value) => setQuery({ kind: value === "organization" ? null : value })}
           />
+          <span class="grow" />
+          <SearchInput
+            class="list-search"
+            label={text.people.search[kind]}
+            value={search.typed}
+            onInput={search.type}
+          />
         </div>
         <PagedRows
           pages={pages}
           empty={
-            <Empty title={text.people.none[kind]}>
-              <p>{text.people.noneAbout[kind]}</p>
+            <Empty title={sought === undefined ? text.people.none[kind] : text.people.noMatch}>
+              <p>{sought === undefined ? text.people.noneAbout[kind] : text.people.noMatchAbout}</p>
             </Empty>
           }
         >
           {(rows) => (
             <Table
+              hasCards
               label={text.people.list}
               columns={listColumns(kind)}
               rows={rows}
@@ -102,6 +114,8 @@ function listColumns(kind: Kind): readonly Column<AccountFields>[] {
       id: "name",
       title: columns.name,
       width: 240,
+      wraps: true,
+      onCard: "title",
       sortBy: ({ name }) => name,
       cell: ({ id, name, closed_at }) => (
         <>

@@ -2,12 +2,14 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
+import { SearchInput } from "../../parts/controls/search-input.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { PagedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Money, Named, Time } from "../../parts/values/values.tsx";
 import { usePages } from "../../state/pages.ts";
 import { isManager, isOperator } from "../../state/session.ts";
+import { useSearch } from "../../state/use-search.ts";
 import { text } from "../../text/text.ts";
 import { MemberForm } from "./member-form.tsx";
 import { RemoveMember } from "./remove-member.tsx";
@@ -22,10 +24,12 @@ const ROWS = 100;
 /** The members of an organization; managers add, change and remove them. */
 export function Members({ id }: { id: string }) {
   const [action, setAction] = useState<Action | null>(null);
-  const pages = usePages(id, (after, signal) =>
+  const search = useSearch();
+  const { sought } = search;
+  const pages = usePages(`${id} ${sought ?? ""}`, (after, signal) =>
     call("GET /api/admin/organizations/{id}/members", {
       params: { id },
-      query: { limit: ROWS, after },
+      query: { limit: ROWS, after, search: sought },
       signal,
     }),
   );
@@ -39,6 +43,12 @@ export function Members({ id }: { id: string }) {
       <div class="card-head">
         <h2>{text.people.members}</h2>
         <span class="grow" />
+        <SearchInput
+          class="list-search"
+          label={text.people.searchMembers}
+          value={search.typed}
+          onInput={search.type}
+        />
         {isManager.value ? (
           <Button size="small" icon="plus" onClick={() => setAction({ kind: "add" })}>
             {text.people.addMember}
@@ -49,13 +59,14 @@ export function Members({ id }: { id: string }) {
         pages={pages}
         lines={3}
         empty={
-          <Empty title={text.people.noMembers}>
-            <p>{text.people.noMembersAbout}</p>
+          <Empty title={sought === undefined ? text.people.noMembers : text.people.noMatch}>
+            <p>{sought === undefined ? text.people.noMembersAbout : text.people.noMatchAbout}</p>
           </Empty>
         }
       >
         {(rows) => (
           <Table
+            hasCards
             label={text.people.members}
             columns={isManager.value ? [...COLUMNS, actionColumn(setAction)] : COLUMNS}
             rows={rows}
@@ -83,7 +94,9 @@ const COLUMNS: readonly Column<Member>[] = [
   {
     id: "user",
     title: memberColumns.user,
-    width: 180,
+    minWidth: 180,
+    wraps: true,
+    onCard: "title",
     cell: ({ user_id, user_name }) =>
       isOperator.value ? (
         <a href={`/console/people/${user_id}`}>
@@ -114,6 +127,7 @@ function actionColumn(onAction: (action: Action) => void): Column<Member> {
     id: "actions",
     title: "",
     width: 176,
+    onCard: "aside",
     isNumber: true,
     cell: (member) => (
       <span class="row actions">

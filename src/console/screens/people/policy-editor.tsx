@@ -2,11 +2,14 @@ import { useState } from "preact/hooks";
 import type { Policy } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check, TextArea } from "../../parts/controls/field.tsx";
+import { ListInput } from "../../parts/controls/list-input.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { FormOrJson } from "../../parts/forms/form-or-json.tsx";
 import { SaveBar } from "../../parts/forms/save-bar.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
+import { loadOptions, optionsOf } from "../../state/names.ts";
+import { loadModelPatterns, modelPatterns } from "../../state/options/model-patterns.ts";
 import { isManager } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { type AccountFields, changeAccount } from "./change-account.ts";
@@ -115,6 +118,12 @@ const HINTS: Readonly<Record<ListName, string>> = {
   denied_providers: text.people.deniedProvidersHint,
 };
 
+function suggestionsFor(name: ListName) {
+  return name.endsWith("models")
+    ? { options: modelPatterns(), onOpen: loadModelPatterns }
+    : { options: optionsOf("providers"), onOpen: () => loadOptions("providers") };
+}
+
 function Fields({
   form,
   onChange,
@@ -126,14 +135,15 @@ function Fields({
     <>
       <div class="fields two">
         {LISTS.map((name) => (
-          <TextArea
+          <ListInput
             key={name}
             label={text.people[name]}
             hint={HINTS[name]}
             error={form.errorOf(`policy.${name}`)}
-            rows={3}
             value={form.values[name]}
             onInput={(value) => onChange({ [name]: value })}
+            isDisabled={!isManager.value}
+            {...suggestionsFor(name)}
           />
         ))}
       </div>

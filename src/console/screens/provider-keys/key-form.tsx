@@ -3,12 +3,15 @@ import { call } from "../../api/client.ts";
 import type { Operations, ProviderKey } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
-import { Field, TextArea } from "../../parts/controls/field.tsx";
+import { Field } from "../../parts/controls/field.tsx";
+import { ListInput } from "../../parts/controls/list-input.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { useLoad } from "../../state/load.ts";
+import { useMemberOptions } from "../../state/options/account-options.ts";
+import { loadModelPatterns, modelPatterns } from "../../state/options/model-patterns.ts";
 import { text } from "../../text/text.ts";
 import { loadProviders } from "./load-providers.ts";
 
@@ -65,7 +68,7 @@ export function KeyForm(props: {
       <FormError error={form.error} />
       {changed === null ? <ProviderField form={form} isMissing={problem === "provider"} /> : null}
       <SecretField form={form} isNew={changed === null} />
-      <Fields form={form} isWrongOrder={problem === "order"} />
+      <Fields account={account} form={form} isWrongOrder={problem === "order"} />
     </Dialog>
   );
 }
@@ -108,7 +111,8 @@ function SecretField({ form, isNew }: { form: Form<Values>; isNew: boolean }) {
   );
 }
 
-function Fields({ form, isWrongOrder }: { form: Form<Values>; isWrongOrder: boolean }) {
+function Fields(props: { account: string; form: Form<Values>; isWrongOrder: boolean }) {
+  const { account, form, isWrongOrder } = props;
   const { values, set, errorOf } = form;
   const { name, nameHint, models, modelsHint, members, membersHint, order, orderHint, badNumber } =
     text.providerKeys;
@@ -121,21 +125,22 @@ function Fields({ form, isWrongOrder }: { form: Form<Values>; isWrongOrder: bool
         value={values.name}
         onInput={(name) => set({ name })}
       />
-      <TextArea
+      <ListInput
         label={models}
         hint={modelsHint}
         error={errorOf("models")}
-        rows={2}
         value={values.models}
         onInput={(models) => set({ models })}
+        options={modelPatterns()}
+        onOpen={loadModelPatterns}
       />
-      <TextArea
+      <ListInput
         label={members}
         hint={membersHint}
         error={errorOf("members")}
-        rows={2}
         value={values.members}
         onInput={(members) => set({ members })}
+        options={useMemberOptions(account)}
       />
       <Field
         label={order}

@@ -234,6 +234,9 @@ export const NameInput = PlainText.trim()
 /** An id in a path or a body. */
 export const IdInput = PlainText.min(1).max(100);
 
+/** A text that is searched in names and ids. */
+export const SearchInput = z.string().trim().min(1).max(100);
+
 /** Patterns of ids. */
 export const PatternsInput = z
   .array(PlainText.trim().min(1).max(BOUNDS.modelIdChars))

@@ -23,6 +23,7 @@ import {
   plainField,
   presentFields,
   readFields,
+  SearchInput,
   settableField,
   timeField,
   viewShape,
@@ -249,6 +250,9 @@ export const ORGANIZATION_FILTERS = {
       "Only accounts whose name, e-mail address or `external_id` is this text. Names and addresses are case-insensitive.",
     ),
   external_id: ExternalIdInput.optional().describe("Only the account with this `external_id`."),
+  search: SearchInput.optional().describe(
+    "Only accounts whose name, e-mail address, `external_id` or id contains this text (case-insensitive).",
+  ),
 };
 
 /** The filters of a list of users. */

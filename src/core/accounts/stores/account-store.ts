@@ -30,8 +30,19 @@ export interface AccountQuery {
   readonly externalId?: string | undefined;
   /** Only accounts with this name, e-mail or external id. Names and e-mails ignore the case of ASCII letters. */
   readonly alias?: string | undefined;
+  /** Only accounts whose name, e-mail, external id or id contains this text. The case of ASCII letters does not matter. */
+  readonly search?: string | undefined;
   /** Only accounts after this id in the order of the list. */
   readonly afterId?: string | null | undefined;
+  readonly limit: number;
+}
+
+/** A page of the members of an organization. */
+export interface MemberQuery {
+  readonly organizationId: string;
+  /** Only members whose name, e-mail or id contains this text. The case of ASCII letters does not matter. */
+  readonly search?: string | undefined;
+  readonly afterUserId: string | null;
   readonly limit: number;
 }
 
@@ -61,11 +72,7 @@ export interface AccountStore {
   removeMember(end: MemberEnd): Promise<MemberRemoval>;
   findMember(organizationId: string, userId: string): Promise<MemberRecord | null>;
   /** Returns members in the order of their user ids, after the id `afterUserId`. */
-  listMembers(
-    organizationId: string,
-    afterUserId: string | null,
-    limit: number,
-  ): Promise<readonly MemberRecord[]>;
+  listMembers(query: MemberQuery): Promise<readonly MemberRecord[]>;
   /** Returns the memberships of a user. */
   listMemberships(userId: string): Promise<readonly MemberRecord[]>;
   /** Returns a number that rises with every change of an account or a member by any process. */

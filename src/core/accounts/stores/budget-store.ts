@@ -37,12 +37,20 @@ export interface BudgetMark {
   readonly level: "warning" | "reached";
 }
 
+/** A page of the budgets of all accounts. */
+export interface BudgetQuery {
+  /** Only budgets whose name contains this text. The case of ASCII letters does not matter. */
+  readonly search?: string | undefined;
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
 /** Stores budgets. Several processes may share one. Every change raises the revision of accounts. */
 export interface BudgetStore {
   /** Returns the budgets of an account, the oldest first. */
   listBudgets(accountId: string): Promise<readonly BudgetRecord[]>;
   /** Returns budgets of all accounts in the order of their ids, after the id `afterId`. */
-  listAllBudgets(afterId: string | null, limit: number): Promise<readonly BudgetRecord[]>;
+  listAllBudgets(query: BudgetQuery): Promise<readonly BudgetRecord[]>;
   findBudget(id: string): Promise<BudgetRecord | null>;
   /**
    * Inserts a budget. Also inserts earlier spending that usage sums have, in the same transaction, so that no cost is missed or counted

@@ -7,6 +7,10 @@ export interface KeyQuery {
   readonly userId?: string;
   /** Only keys with this name. The case of ASCII letters does not matter. */
   readonly name?: string;
+  /** Only keys whose name or hint contains this text. The case of ASCII letters does not matter. */
+  readonly search?: string;
+  /** Only keys that are not revoked, and were neither created nor used since `before`; null: never used. Milliseconds since the epoch. */
+  readonly unused?: { readonly before: number | null };
   /** Only keys after this id in the order of the list. */
   readonly afterId?: string;
   readonly limit?: number;

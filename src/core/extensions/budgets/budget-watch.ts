@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../../base/collections/bounded-map.ts";
-import { toDollars } from "../../../base/numbers/money.ts";
+import { printDollars, toDollars } from "../../../base/numbers/money.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
 import { type DayRange, dayOf } from "../../../base/time/time.ts";
@@ -31,6 +31,7 @@ interface Known {
   readonly budget: BudgetRecord;
   readonly since: number;
   readonly level: Level;
+  readonly isSpent: boolean;
 }
 
 /** A sum that may have passed a share of its limit. */
@@ -214,14 +215,15 @@ export class BudgetWatch implements Extension {
     for (const sum of found) {
       const { budget, value, days, spent, isRefused } = sum;
       const name = nameIn(budget, value, days);
-      const level = isRefused ? "reached" : stateOf(budget, spent);
+      const state = stateOf(budget, spent);
+      const level = isRefused ? "reached" : state;
       if (level === "ok") this.known.delete(name);
       else {
         const since = nameDay(budget, days);
-        this.known.set(name, { budget, since, level });
-        // The warning comes before the limit, unless that was reported in the period.
-        for (const reported of level === "reached" ? LEVELS : (["warning"] as const))
-          reportable.push({ budgetId: budget.id, value, since, level: reported, sum });
+        this.known.set(name, { budget, since, level, isSpent: state === "reached" });
+        // The warning comes before the limit, unless that was reported in the period, or only a request did not fit.
+        if (state !== "ok") reportable.push({ budgetId: budget.id, value, since, level: "warning", sum });
+        if (level === "reached") reportable.push({ budgetId: budget.id, value, since, level, sum });
       }
     }
     for (let from = 0; from < reportable.length; from += BUDGET_SUMS_AT_ONCE)
@@ -239,14 +241,12 @@ export class BudgetWatch implements Extension {
     const warnings: Warning[] = [];
     for (const budget of budgets)
       for (const value of valuesOf(budget, spender)) {
-        const level = this.known.get(nameOf(budget, value, spender.createdAt))?.level;
-        if (level !== undefined) warnings.push({ field: "budget", message: describe(budget, level) });
+        const known = this.known.get(nameOf(budget, value, spender.createdAt));
+        if (known !== undefined) warnings.push({ field: "budget", message: describe(known) });
       }
     return warnings;
   }
 }
-
-const LEVELS: readonly Level[] = ["warning", "reached"];
 
 function nameOf(budget: BudgetRecord, value: string, at: number): string {
   return nameIn(budget, value, daysOfBudget(budget, at));
@@ -264,7 +264,7 @@ function describeEvent({ sum, level, since }: Reportable, createdAt: number): Ga
     id: eventId(type, id, value, since),
     type,
     createdAt,
-    text: `${describe(budget, level)} $${toDollars(spent).toFixed(2)} of $${toDollars(limit).toFixed(2)} are spent${value === "" ? "" : ` by ${value}`}.`,
+    text: `${describe({ budget, level, isSpent: spent >= limit })} Spent${value === "" ? "" : ` by ${value}`}: ${printDollars(spent)} of ${printDollars(limit)}.`,
     data: {
       budget_id: id,
       budget_name: name,
@@ -278,9 +278,15 @@ function describeEvent({ sum, level, since }: Reportable, createdAt: number): Ga
   };
 }
 
-/** Describes in a sentence how close a budget is to its limit. */
-function describe({ name, warnAt }: BudgetRecord, level: Level): string {
-  return level === "reached"
-    ? `The budget ${JSON.stringify(name)} is used up.`
-    : `The budget ${JSON.stringify(name)} has passed ${warnAt / 10} % of its limit.`;
+/** Describes in a sentence how close a budget is to its limit. A request may not fit in a budget that is not used up. */
+function describe({
+  budget: { name, warnAt },
+  level,
+  isSpent,
+}: Pick<Known, "budget" | "level" | "isSpent">): string {
+  const budget = `The budget ${JSON.stringify(name)}`;
+  if (level === "warning") return `${budget} has passed ${warnAt / 10} % of its limit.`;
+  return isSpent
+    ? `${budget} is used up.`
+    : `${budget} has rejected a request that costs more than what is left.`;
 }

@@ -1,5 +1,5 @@
 import { fail } from "../../../base/failures/errors.ts";
-import { toDollars } from "../../../base/numbers/money.ts";
+import { printDollars, toDollars } from "../../../base/numbers/money.ts";
 import type { Catalog } from "../../catalog/served/catalog.ts";
 import type { HoldBound, HoldVerdict } from "../../ledger/holds/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../../ledger/holds/worst-case.ts";
@@ -64,14 +64,13 @@ function rejectUnaffordable(
   { by, budget, available, required }: Extract<HoldVerdict, { kind: "refused" }>,
   buyCreditsUrl: string | null,
 ): never {
-  const [balance, needed] = [toDollars(available), toDollars(required)];
   return fail(
     "insufficient_credits",
-    `This request needs at least $${needed.toFixed(6)}, and ${budget === undefined ? nameBound(by) : `what is left of the budget ${JSON.stringify(budget.name)}`}, minus what is held for requests in progress, is $${balance.toFixed(6)}. ${REMEDY[by]} or shorten the prompt.`,
+    `This request needs at least ${printDollars(required)}, and ${budget === undefined ? nameBound(by) : `what is left of the budget ${JSON.stringify(budget.name)}`}, minus what is held for requests in progress, is ${printDollars(available)}. ${REMEDY[by]} or shorten the prompt.`,
     {
       metadata: {
-        balance,
-        required: needed,
+        balance: toDollars(available),
+        required: toDollars(required),
         limit_source: by,
         ...(budget === undefined ? {} : { budget: budget.id }),
         ...(by === "account" && buyCreditsUrl !== null ? { buyCreditsUrl } : {}),

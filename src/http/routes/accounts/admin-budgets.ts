@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
-import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
+import { IdInput, SearchInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { changeBudget, createBudget } from "../../../core/accounts/manage/manage-budgets.ts";
 import {
   BudgetChangeInput,
@@ -22,6 +22,7 @@ import {
   managedAccountOf,
   requireOwnAccount,
 } from "../../api/access.ts";
+import { describeChange } from "../../api/describe-change.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
@@ -70,18 +71,21 @@ export const listBudgets = defineEndpoint({
   query: z.strictObject({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the budgets of this account."),
+    search: SearchInput.optional().describe("Only budgets whose name contains this text (case-insensitive)."),
   }),
   response: pageView(BudgetView),
   async handle({ principal, query, deps }) {
     const accountId = listedAccountOf(principal, query.account_id);
-    const after = query.after ?? "";
+    const { search, after = "" } = query;
+    const isFound = ({ name }: BudgetRecord) => name.toLowerCase().includes(search?.toLowerCase() ?? "");
     await deps.generation.recorder.drain();
     return makePage({
       limit: query.limit,
       load: async (limit) => {
-        if (accountId === null) return deps.resources.budgets.listAllBudgets(after, limit);
+        if (accountId === null)
+          return deps.resources.budgets.listAllBudgets({ search, afterId: after, limit });
         const own = await deps.resources.budgets.listBudgets(accountId);
-        return own.filter(({ id }) => id > after).slice(0, limit);
+        return own.filter((budget) => budget.id > after && isFound(budget)).slice(0, limit);
       },
       present: (budgets) => presentAll(deps, budgets),
       cursorOf: ({ id }) => id,
@@ -116,11 +120,14 @@ export const patchBudget = defineEndpoint({
   body: BudgetChangeInput,
   response: z.object({ data: BudgetView }),
   async handle({ principal, params, body, deps, audit }) {
-    const { id, accountId } = await findChangeable(deps, principal, params.id);
+    const found = await findChangeable(deps, principal, params.id);
+    const { id, accountId } = found;
+    const before = await present(deps, found);
     const budget = await changeBudget(deps.resources, id, readBudgetChange(body));
     deps.callers.accountCache.changed(accountId);
-    audit({ accountId, target: id, changes: body });
-    return { data: await present(deps, budget) };
+    const data = await present(deps, budget);
+    audit({ accountId, target: id, changes: describeChange(body, before, data) });
+    return { data };
   },
 });
 

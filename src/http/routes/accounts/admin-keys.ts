@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { toDollars } from "../../../base/numbers/money.ts";
+import { DAY_MS } from "../../../base/time/time.ts";
 import { KEY_IDENTITY, KEY_SETTINGS, KeyView, presentKey } from "../../../core/accounts/fields/key-fields.ts";
-import { changeShape, IdInput, readFields } from "../../../core/accounts/fields/resource-fields.ts";
+import {
+  changeShape,
+  IdInput,
+  readFields,
+  SearchInput,
+} from "../../../core/accounts/fields/resource-fields.ts";
 import { changeKey, issueKey, type KeyChange } from "../../../core/accounts/manage/manage-keys.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../../core/accounts/records/records.ts";
@@ -16,6 +22,7 @@ import {
   requireOwnAccount,
   requireRank,
 } from "../../api/access.ts";
+import { describeChange } from "../../api/describe-change.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
@@ -84,6 +91,18 @@ export const listKeys = defineEndpoint({
     account_id: IdInput.optional().describe("Only the keys of this account."),
     user_id: IdInput.optional().describe("Only the keys of this user."),
     name: z.string().min(1).max(200).optional().describe("Only the keys with this name (case-insensitive)."),
+    search: SearchInput.optional().describe(
+      "Only keys whose name or hint contains this text (case-insensitive).",
+    ),
+    unused: z
+      .string()
+      .regex(/^(never|[1-9]\d{0,3}d)$/, 'must be "never" or a number of days such as "30d"')
+      .optional()
+      .meta({
+        description:
+          "Only keys that are not revoked and are not in use: `never` used, or neither created nor used for a number of days, such as `30d`.",
+        examples: ["30d"],
+      }),
   }),
   response: pageView(KeyView),
   handle({ principal, query, deps }) {
@@ -97,6 +116,8 @@ export const listKeys = defineEndpoint({
           ...(accountId === null ? {} : { accountId }),
           ...(userId === null ? {} : { userId }),
           ...(query.name === undefined ? {} : { name: query.name }),
+          ...(query.search === undefined ? {} : { search: query.search }),
+          ...(query.unused === undefined ? {} : { unused: readUnused(query.unused, deps.clock.now()) }),
           ...(query.after === undefined ? {} : { afterId: query.after }),
         }),
       present: (keys) => keys.map(presentKey),
@@ -104,6 +125,10 @@ export const listKeys = defineEndpoint({
     });
   },
 });
+
+function readUnused(unused: string, now: number): { readonly before: number | null } {
+  return { before: unused === "never" ? null : now - Number.parseInt(unused, 10) * DAY_MS };
+}
 
 /** `GET /api/admin/keys/{id}`: a key, and the amount spent with it. */
 export const getManagedKey = defineEndpoint({
@@ -143,7 +168,11 @@ export const patchKey = defineEndpoint({
     const change = readChange(principal, body);
     const key = await changeKey(deps.resources.keyStores, deps.generation.serving, { key: found, change });
     deps.callers.keyCache.changed(key);
-    audit({ accountId: key.accountId, target: key.id, changes: body });
+    audit({
+      accountId: key.accountId,
+      target: key.id,
+      changes: describeChange(body, presentKey(found), presentKey(key)),
+    });
     return { data: presentKey(key) };
   },
 });

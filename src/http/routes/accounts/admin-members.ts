@@ -1,11 +1,13 @@
 import { z } from "zod";
-import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
+import { IdInput, SearchInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { findAccount } from "../../../core/accounts/manage/manage-accounts.ts";
 import { putMember, removeMember } from "../../../core/accounts/manage/manage-members.ts";
 import { MEMBER_SETTINGS, MemberView, presentMember } from "../../../core/accounts/records/member-fields.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import type { MemberRecord } from "../../../core/accounts/records/records.ts";
 import type { AccountStore } from "../../../core/accounts/stores/account-store.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, requireOwnAccount, requireRank } from "../../api/access.ts";
+import { describeChange } from "../../api/describe-change.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 
@@ -20,7 +22,12 @@ export const listMembers = defineEndpoint({
   summary: "List the members of an organization",
   access: ACCOUNT_READERS,
   params: z.object({ id: IdInput }),
-  query: z.strictObject(PAGE_QUERY),
+  query: z.strictObject({
+    ...PAGE_QUERY,
+    search: SearchInput.optional().describe(
+      "Only members whose name, e-mail address or id contains this text (case-insensitive).",
+    ),
+  }),
   response: pageView(
     MemberView.extend({ user_name: z.string().nullable().describe("Display name of the user.") }),
   ),
@@ -29,7 +36,13 @@ export const listMembers = defineEndpoint({
     const { id } = await findAccount(accounts, "organization", requireOwnAccount(principal, params.id));
     return makePage({
       limit: query.limit,
-      load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
+      load: (limit) =>
+        accounts.listMembers({
+          organizationId: id,
+          search: query.search,
+          afterUserId: query.after ?? null,
+          limit,
+        }),
       async present(members) {
         const names = await accounts.findAccountNames(members.map(({ userId }) => userId));
         return members.map((member) => ({
@@ -56,7 +69,7 @@ export const putOrganizationMember = defineEndpoint({
     const { id, user_id } = params;
     requireOwnAccount(principal, id);
     requireRank(principal, body.role);
-    await requireRankOver(deps.resources.keyStores.accounts, principal, params);
+    const found = await requireRankOver(deps.resources.keyStores.accounts, principal, params);
     const member = await putMember(deps.resources.keyStores, {
       organizationId: id,
       userId: user_id,
@@ -64,8 +77,11 @@ export const putOrganizationMember = defineEndpoint({
       dailyLimit: daily_limit.read(body.daily_limit),
     });
     deps.callers.accountCache.memberChanged(id, user_id);
-    audit({ accountId: id, target: `${id}/${user_id}`, changes: body });
-    return { data: presentMember(member) };
+    const after = presentMember(member);
+    const changes =
+      found === null ? { before: null, after: body } : describeChange(body, presentMember(found), after);
+    audit({ accountId: id, target: `${id}/${user_id}`, changes });
+    return { data: after };
   },
 });
 
@@ -90,12 +106,13 @@ export const deleteMember = defineEndpoint({
   },
 });
 
-/** Rejects a change of a member with a higher role than the principal's. */
+/** Rejects a change of a member with a higher role than the principal's. Returns the member; null if there is none. */
 async function requireRankOver(
   accounts: AccountStore,
   principal: ManagementPrincipal,
   { id, user_id }: z.infer<typeof MemberParams>,
-): Promise<void> {
+): Promise<MemberRecord | null> {
   const member = await accounts.findMember(id, user_id);
   if (member !== null) requireRank(principal, member.role);
+  return member;
 }

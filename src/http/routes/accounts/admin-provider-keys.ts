@@ -15,6 +15,7 @@ import type { ProviderKeyRecord } from "../../../core/provider-keys/records.ts";
 import { KeyTrialView, presentTrial } from "../../../core/questions/key-trial-view.ts";
 import { listOpenedModels, tryProviderKey } from "../../../core/questions/try-provider-key.ts";
 import { ACCOUNT_MANAGERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
+import { describeChange } from "../../api/describe-change.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
@@ -122,9 +123,14 @@ export const patchProviderKey = defineEndpoint({
       key: found,
       change,
     });
-    const changes = { ...shown, ...(secret === undefined ? {} : { secret: true }) };
+    const before = presentProviderKey(deps.resources.providerKeyStores, found);
+    const after = presentProviderKey(deps.resources.providerKeyStores, changed);
+    const changes = {
+      ...describeChange(shown, before, after),
+      ...(secret === undefined ? {} : { secret: true }),
+    };
     audit({ accountId: found.accountId, target: found.id, changes });
-    return { data: presentProviderKey(deps.resources.providerKeyStores, changed) };
+    return { data: after };
   },
 });
 

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { fail } from "../../../base/failures/errors.ts";
 import { formatTime } from "../../../base/time/time.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
+import { type AuditQuery, MAX_ACTIONS } from "../../../core/audit/audit-store.ts";
 import type { AuditEntry } from "../../../core/audit/records.ts";
 import { presentVerdict, verifyAudit } from "../../../core/audit/verify-audit.ts";
 import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../../api/access.ts";
@@ -30,11 +32,15 @@ const AuditEntryView = z
     request_id: z.string().nullable(),
     changes: z
       .record(z.string(), z.unknown())
-      .describe("The fields that were set, with their values. Contains no secrets."),
+      .describe(
+        "The fields that were set, with their values; or `before` and `after` with the former and the new values of the fields. Contains no secrets.",
+      ),
     previous_hash: z.string().describe("Hash of the previous entry."),
     hash: z.string().describe("SHA-256 of all other fields of the entry, in hex."),
   })
   .meta({ id: "AuditEntry", description: "An entry of the audit log: a change and who made it." });
+
+const TIME = z.iso.datetime({ offset: true }).optional();
 
 /** `GET /api/admin/audit`: the entries of the audit log, newest first. */
 export const listAudit = defineEndpoint({
@@ -47,19 +53,74 @@ export const listAudit = defineEndpoint({
     ...PAGE_QUERY,
     after: z.coerce.number().int().min(1).optional().describe("The `next` of the previous page."),
     account_id: IdInput.optional().describe("Only entries about this account."),
+    from: TIME.describe("Only changes at or after this time (RFC 3339)."),
+    to: TIME.describe("Only changes before this time (RFC 3339)."),
+    actor: IdInput.optional().describe(
+      "Only changes by this user (`user_…`) or key (`key_…`), or by commands of the operator (`command`).",
+    ),
+    action: z
+      .string()
+      .min(1)
+      .max(2_000)
+      .optional()
+      .meta({
+        description: `Only these requests and commands: at most ${MAX_ACTIONS}, separated by commas, as in \`action\` of an entry.`,
+        examples: ["PATCH /api/admin/keys/:id,gateway keys update"],
+      }),
+    target: z
+      .string()
+      .min(1)
+      .max(400)
+      .optional()
+      .describe(
+        "Only changes of the resource with this id. That of a member is `org_…/user_…`; that of a stored route is its name.",
+      ),
   }),
   response: pageView(AuditEntryView),
   handle({ principal, query, deps }) {
-    const accountId = listedAccountOf(principal, query.account_id);
+    const filter = readFilter(query, listedAccountOf(principal, query.account_id));
     return makePage({
       limit: query.limit,
-      load: (limit) =>
-        deps.resources.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),
+      load: (limit) => deps.resources.audit.listAudit({ ...filter, limit }),
       present: (entries) => entries.map(presentEntry),
       cursorOf: ({ place }) => String(place),
     });
   },
 });
+
+/** The filters of a query, before they are read. */
+interface FilterQuery {
+  readonly after?: number | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+}
+
+/** @throws GatewayError `invalid_request` for times in the wrong order, and for too many actions. */
+function readFilter(query: FilterQuery, accountId: string | null): Omit<AuditQuery, "limit"> {
+  const { from, to, actor, target, after } = query;
+  const times = [from, to].map((time) => (time === undefined ? null : Date.parse(time)));
+  const [fromMs = null, toMs = null] = times;
+  if (fromMs !== null && toMs !== null && fromMs >= toMs) reject("from", "from must be before to.");
+  const actions = query.action?.split(",").map((action) => action.trim());
+  if (actions !== undefined && actions.length > MAX_ACTIONS)
+    reject("action", `action must not have more than ${MAX_ACTIONS} entries.`);
+  return {
+    accountId,
+    actor: actor === "command" ? null : actor,
+    actions,
+    target,
+    from: fromMs,
+    to: toMs,
+    after,
+  };
+}
+
+function reject(field: string, message: string): never {
+  return fail("invalid_request", message, { metadata: { field } });
+}
 
 /** `GET /api/admin/audit/verify`: whether the hash chain of the log is intact. */
 export const getAuditVerdict = defineEndpoint({

@@ -22,6 +22,7 @@ import { changedRows } from "./0021-changed-rows.ts";
 import { cacheSavings } from "./0022-cache-savings.ts";
 import { storedConfig } from "./0023-stored-config.ts";
 import { waysToEnd } from "./0023-ways-to-end.ts";
+import { auditFilters } from "./0024-audit-filters.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -50,4 +51,5 @@ export const MIGRATIONS: readonly Migration[] = [
   cacheSavings,
   waysToEnd,
   storedConfig,
+  auditFilters,
 ];

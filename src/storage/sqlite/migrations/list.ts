@@ -32,6 +32,7 @@ import { listIndexes } from "./0031-list-indexes.ts";
 import { cacheSavings } from "./0032-cache-savings.ts";
 import { storedConfig } from "./0033-stored-config.ts";
 import { waysToEnd } from "./0033-ways-to-end.ts";
+import { auditFilters } from "./0034-audit-filters.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -70,4 +71,5 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   cacheSavings,
   waysToEnd,
   storedConfig,
+  auditFilters,
 ];

@@ -49,10 +49,13 @@ export function testBudgetStore(connect: () => Connected | Promise<Connected>): 
       await budgets.insertBudget(budgetOf("budget_1"));
       await budgets.insertBudget(budgetOf("budget_3", { accountId: "org_b", endUser: "Ada" }));
       expect(await there.budgets.listBudgets("user_a")).toEqual([budgetOf("budget_1"), rolling]);
-      expect((await budgets.listAllBudgets("budget_1", 2)).map(({ id }) => id)).toEqual([
+      expect((await budgets.listAllBudgets({ afterId: "budget_1", limit: 2 })).map(({ id }) => id)).toEqual([
         "budget_2",
         "budget_3",
       ]);
+      const found = await budgets.listAllBudgets({ search: "GET_3", afterId: null, limit: 9 });
+      expect(found.map(({ id }) => id)).toEqual(["budget_3"]);
+      expect(await budgets.listAllBudgets({ search: "%", afterId: null, limit: 9 })).toEqual([]);
       expect(await budgets.findBudget("budget_2")).toEqual(rolling);
       expect(await budgets.findBudget("budget_9")).toBeNull();
     });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import type { Policy, Setting } from "../../../src/console/api/schema.ts";
+import type { Policy, Setting } from "../../../../src/console/api/schema.ts";
 import {
   countRules,
   fromDraft,
   readNumber,
   switchForm,
   toDraft,
-} from "../../../src/console/screens/people/policy-form.ts";
-import { listPlatformKeys } from "../../../src/console/screens/provider-keys/platform-rows.ts";
+} from "../../../../src/console/screens/people/policy-form.ts";
+import { listPlatformKeys } from "../../../../src/console/screens/provider-keys/platform-rows.ts";
 import {
   findBudgetProblem,
   NEW_BUDGET,
   readBudget,
   toBudgetChange,
   toNewBudget,
-} from "../../../src/console/state/budget-input.ts";
+} from "../../../../src/console/state/budget-input.ts";
 
 const POLICY: Policy = {
   allowed_models: null,

@@ -1,0 +1,25 @@
+/** Texts that the pages of keys, accounts and budgets share. */
+export const manageText = {
+  settings: "Settings",
+  changes: "Changes",
+  recent: "Newest requests",
+  allRequests: "All requests",
+  noRequests: "No requests yet",
+  noRequestsAbout: "Requests appear here as soon as they are answered.",
+  budgets: "Budgets that apply",
+  noBudgets: "No budgets",
+  noBudgetsAbout: "No budget limits all requests of this key. Its own limit still applies.",
+  spentInAll: "Spent in all",
+  cost30: "Cost, 30 days",
+  requests30: "Requests, 30 days",
+  errors30: "Errors, 30 days",
+  limitOf: {
+    total: "Spent of the limit",
+    day: "Spent today (UTC)",
+    week: "Spent this week (UTC)",
+    month: "Spent this month (UTC)",
+  },
+  balance: "Balance",
+  monthly: "Spent this month (UTC)",
+  usage: "Details",
+};
