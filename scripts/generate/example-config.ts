@@ -232,8 +232,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.models.max_output_tokens": 8_192,
   "providers.*.models.takes": { seed: "no", top_k: { max: 100 } },
   "providers.*.models.prices": {
-    prompt: "0",
-    completion: "0",
+    prompt: "0.0000003",
+    completion: "0.0000012",
+    cache_read: "0.00000003",
+    cache_write: "0.000000375",
     request: "0",
     image: "0",
     search: "0",
@@ -242,6 +244,12 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     generated_image: "0",
     image_variants: [{ quality: "hd", size: "1024x1024", price: "0" }],
   },
+  "providers.*.models.price_tiers": [
+    { min_prompt_tokens: 128_000, prompt: "0.0000006", completion: "0.0000024" },
+  ],
+  "providers.*.models.price_changes": [
+    { from: "2027-01-01", prices: { prompt: "0.0000002", completion: "0.0000008" } },
+  ],
 };
 
 /** Keys that do not apply to self-hosted servers, or exclude another key. The short examples show them. */

@@ -191,7 +191,7 @@ describe("the error of an invalid configuration", () => {
     [
       "in an item of a list",
       "providers: { mine: { base_url: http://x, models: [{ id: a/b, price: 1 }] } }",
-      "gateway.yaml:1:62: providers.mine.models.0.price is not a known key. Did you mean prices?",
+      "gateway.yaml:1:62: providers.mine.models.0.price is not a known key. Did you mean prices, price_tiers or price_changes?",
     ],
     [
       "in another section",

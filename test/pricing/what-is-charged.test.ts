@@ -12,6 +12,15 @@ let fixedKey: string;
 const DEAR = "user_dear";
 const FIXED = "user_fixed";
 
+/** A model of the operator's own with a price for each kind of token. */
+const OWN_MODEL = `
+    {
+      id: mine/all,
+      prices: { prompt: "0.0000010", completion: "0.00001", cache_read: "0.0000001", cache_write: "0.000002", audio_in: "0.000004", reasoning: "0.00002", request: "0.001" },
+      price_tiers: [{ min_prompt_tokens: 5000, prompt: "0.000003", completion: "0.00003", cache_read: "0.0000003" }],
+      price_changes: [{ from: "2999-01-01", prices: { prompt: "1", completion: "1" } }],
+    }`;
+
 beforeAll(async () => {
   vendor = startRecordingVendor();
   const origin = vendor.baseUrl.replace("/v1", "");
@@ -23,7 +32,7 @@ providers:
   openrouter: { base_url: "${vendor.baseUrl}", api_keys: [k], models: [{ id: here/model, context_length: 10000, max_output_tokens: 1000, prices: ${prices} }] }
   openai: { base_url: "${vendor.baseUrl}", api_keys: [k] }
   anthropic: { base_url: "${origin}", api_keys: [k] }
-  mine: { base_url: "${vendor.baseUrl}", api_keys: [k], models: [{ id: mine/chat, prices: ${prices} }] }
+  mine: { base_url: "${vendor.baseUrl}", api_keys: [k], models: [{ id: mine/chat, prices: ${prices} }, ${OWN_MODEL}] }
 catalog:
   overrides:
     openai/gpt-4o-mini:
@@ -328,6 +337,55 @@ describe("a provider whose answers report their cost", () => {
 test("the cost that the operator's own host reports is not charged: its prices are", async () => {
   const body = { model: "mine/chat", messages, ...web };
   expect((await charge("/chat/completions", body, chat({}, { cost: 0.5 }))).nanodollars).toBe(HERE);
+});
+
+describe("a model of the operator's own is charged at its price", () => {
+  const REQUEST = 1_000_000;
+  const usageOf = (prompt: number, details: Body, completion: Body = {}) => ({
+    prompt_tokens: prompt,
+    completion_tokens: 100,
+    total_tokens: prompt + 100,
+    prompt_tokens_details: details,
+    completion_tokens_details: completion,
+  });
+
+  test.each([
+    [
+      "of cached tokens",
+      usageOf(1_000, { cached_tokens: 900 }),
+      100 * 1_000 + 900 * 100 + 100 * 10_000 + REQUEST,
+    ],
+    ["of audio", usageOf(1_000, { audio_tokens: 200 }), 800 * 1_000 + 200 * 4_000 + 100 * 10_000 + REQUEST],
+    [
+      "of reasoning",
+      usageOf(1_000, {}, { reasoning_tokens: 60 }),
+      1_000 * 1_000 + 40 * 10_000 + 60 * 20_000 + REQUEST,
+    ],
+    [
+      "of a longer prompt",
+      usageOf(6_000, { cached_tokens: 5_000 }),
+      1_000 * 3_000 + 5_000 * 300 + 100 * 30_000,
+    ],
+  ])("%s", async (_name, usage, nanodollars) => {
+    const body = { model: "mine/all", messages };
+    expect((await charge("/chat/completions", body, chat({}, usage))).nanodollars).toBe(nanodollars);
+  });
+
+  test("and the price of a cache write is held", async () => {
+    const poor = await addAccountWithKey(gateway, { id: "user_cache_write" });
+    const answer = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${poor}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "mine/all",
+        messages: [{ role: "user", content: "x".repeat(4_000) }],
+        max_tokens: 1,
+      }),
+    });
+    const { error } = (await answer.json()) as { error: { metadata: { required: number } } };
+    // At least a token for eight characters, at the price of a cache write, and the request.
+    expect(error.metadata.required).toBeGreaterThan(500 * 0.000002 + 0.001);
+  });
 });
 
 test("a request for a more expensive tier holds its price", async () => {

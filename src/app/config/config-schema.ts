@@ -5,7 +5,7 @@ import { parseDollars } from "../../base/numbers/money.ts";
 import { HEADER_VALUE_RULE, isHeaderValue } from "../../base/text/header-text.ts";
 import { DAY_MS } from "../../base/time/time.ts";
 import { ROLES } from "../../core/accounts/records/records.ts";
-import { IMAGE_SIZE, SOLE_OUTPUTS } from "../../core/catalog/records/model-schema.ts";
+import { SOLE_OUTPUTS } from "../../core/catalog/records/model-schema.ts";
 import { PlainText } from "../../core/catalog/records/plain-text-schema.ts";
 import { tiersSchema } from "../../core/catalog/tiers/tier-schema.ts";
 import { EVENT_TYPES } from "../../core/events/event.ts";
@@ -18,7 +18,13 @@ import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
 import { PROVIDER_FORMATS } from "../../wire/conversation/traits/format-name.ts";
 import { ENTRIES, FILE_ONLY, NEEDS_RESTART, SECRET } from "./config-marks.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
-import { overridesSchema, takenSchema } from "./override-schema.ts";
+import {
+  overridesSchema,
+  priceChangesSchema,
+  pricesSchema,
+  takenSchema,
+  tiersOfPricesSchema,
+} from "./override-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
 import { baseUrl, secretUrl, webhookSecret } from "./webhook-schema.ts";
 
@@ -44,10 +50,6 @@ const milliseconds = (byDefault: number, about: string) =>
 function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape).prefault({} as never);
 }
-
-const price = z
-  .string()
-  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars, such as "0.0000025"');
 
 const headerName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case");
 
@@ -81,67 +83,61 @@ const MAX_MODEL_LIMITS = 100;
 
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
 
-const hostedModel = z.strictObject({
-  id: z
-    .string()
-    .max(BOUNDS.modelIdChars)
-    .regex(/^[^/\s]+\/\S+$/, "must have the form author/model")
-    .regex(PRINTABLE, "must consist of printable ASCII characters; `name` may be any name at the host")
-    .describe("The id that clients send: author/model."),
-  name: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("Its name at the host. Defaults to the part of the id after the slash, without :free."),
-  input: z
-    .array(z.enum(["text", "image", "file", "audio", "video"]))
-    .min(1)
-    .optional()
-    .describe("Inputs that the model accepts; others are rejected with 400. If absent, all inputs are sent."),
-  released: z.iso.date().optional().describe("Release date in model lists, such as 2026-05-31."),
-  output: z
-    .enum(["text", "image", ...SOLE_OUTPUTS])
-    .default("text")
-    .describe("Output of the model: text is for conversations; each of the others has its own endpoint."),
-  context_length: z
-    .int()
-    .min(1)
-    .optional()
-    .describe(
-      "Context window in tokens. Longer prompts are rejected with 400. If absent, 32768 is listed and the host decides.",
-    ),
-  max_output_tokens: z.int().min(1).optional(),
-  takes: takenSchema
-    .optional()
-    .describe(
-      "Which request parameters the model accepts. Written like `takes` of the provider, over which it takes precedence.",
-    ),
-  prices: z
-    .strictObject({
-      prompt: price,
-      completion: price,
-      request: price.exactOptional(),
-      image: price.exactOptional(),
-      search: price.exactOptional(),
-      character: price.exactOptional(),
-      audio_second: price.exactOptional(),
-      generated_image: price.exactOptional(),
-      image_variants: z
-        .array(
-          z.strictObject({
-            quality: z.string().min(1).exactOptional(),
-            size: z.string().regex(IMAGE_SIZE, "must have the form 1024x1024").exactOptional(),
-            price,
-          }),
-        )
-        .min(1)
-        .exactOptional(),
-    })
-    .optional()
-    .describe(
-      "US dollars per token, per request, per image in the prompt, per web search by the provider or search of a rerank model, per character of text to speak, per second of audio to transcribe, and per generated image, also by quality and size. Without prices, or without the price that the model's output needs, nothing is charged, and the log, checks, lists and answers warn of that: write 0 if it is intended. Callers without a key can use a model only if its id ends in :free, whatever its price.",
-    ),
-});
+const hostedModel = z
+  .strictObject({
+    id: z
+      .string()
+      .max(BOUNDS.modelIdChars)
+      .regex(/^[^/\s]+\/\S+$/, "must have the form author/model")
+      .regex(PRINTABLE, "must consist of printable ASCII characters; `name` may be any name at the host")
+      .describe("The id that clients send: author/model."),
+    name: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Its name at the host. Defaults to the part of the id after the slash, without :free."),
+    input: z
+      .array(z.enum(["text", "image", "file", "audio", "video"]))
+      .min(1)
+      .optional()
+      .describe(
+        "Inputs that the model accepts; others are rejected with 400. If absent, all inputs are sent.",
+      ),
+    released: z.iso.date().optional().describe("Release date in model lists, such as 2026-05-31."),
+    output: z
+      .enum(["text", "image", ...SOLE_OUTPUTS])
+      .default("text")
+      .describe("Output of the model: text is for conversations; each of the others has its own endpoint."),
+    context_length: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        "Context window in tokens. Longer prompts are rejected with 400. If absent, 32768 is listed and the host decides.",
+      ),
+    max_output_tokens: z.int().min(1).optional(),
+    takes: takenSchema
+      .optional()
+      .describe(
+        "Which request parameters the model accepts. Written like `takes` of the provider, over which it takes precedence.",
+      ),
+    prices: pricesSchema
+      .optional()
+      .describe(
+        "US dollars, with the same names as the prices of the catalog. Tokens: prompt, completion, cache_read, cache_write, cache_write_1h, audio_in, audio_out, reasoning, image_out. Others: per request, image in the prompt, web search or search of a rerank model, character of text to speak, second of audio to transcribe, and generated image, also by quality and size. A token without a price of its own costs as much as one of the prompt or completion. Without prices, or without the price that the model's output needs, nothing is charged, and the log, checks, lists and answers warn of that: write 0 if it is intended. Callers without a key can use a model only if its id ends in :free, whatever its price.",
+      ),
+    price_tiers: tiersOfPricesSchema
+      .optional()
+      .describe("Prices for prompts of at least min_prompt_tokens, in ascending order."),
+    price_changes: priceChangesSchema
+      .optional()
+      .describe("Prices that replace these from a day (UTC) on, in ascending order."),
+  })
+  .refine(
+    ({ prices, price_tiers, price_changes }) =>
+      prices !== undefined || (price_tiers === undefined && price_changes === undefined),
+    { path: ["prices"], error: "is needed with price_tiers or price_changes" },
+  );
 
 /** A text that `parse` accepts. Its errors of the class `Fault` say what is wrong. */
 function parsedBy(

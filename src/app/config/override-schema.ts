@@ -1,9 +1,11 @@
 import { z } from "zod";
-import type { PriceRow } from "../../core/catalog/prices/price-row.ts";
+import type { PriceTerms } from "../../core/catalog/prices/price-row.ts";
 import {
   endpointShape,
+  IMAGE_SIZE,
   MODEL_ID,
   modelShape,
+  PRICE_NAMES,
   priceChangeShape,
   pricesShape,
   reasoningShape,
@@ -43,10 +45,65 @@ function partOf(shape: Shape): Shape {
   return Object.fromEntries(members) as Shape;
 }
 
-/** Prices in the configuration, in snake case. */
-export const pricesSchema = z.strictObject(spell(pricesShape));
+/** A price may end in zeros, unlike in the files of the catalog. `readPrices` removes them. */
+const writtenPrice = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars, such as "0.0000025"');
+
+const imageVariants = z
+  .array(
+    z.strictObject({
+      quality: z.string().min(1).exactOptional(),
+      size: z.string().regex(IMAGE_SIZE, "must have the form 1024x1024").exactOptional(),
+      price: writtenPrice,
+    }),
+  )
+  .min(1);
+
+/** The names of prices in the configuration. */
+const SPELLED_PRICES: ReadonlySet<string> = new Set(PRICE_NAMES.map(toSnake));
+
+/** Spells a shape that has prices. */
+function spellPrices(shape: Shape): Shape {
+  const members = Object.entries(spell(shape)).map(([name, schema]) => {
+    if (name === "image_variants") return [name, imageVariants.exactOptional()];
+    if (!SPELLED_PRICES.has(name)) return [name, schema];
+    return [name, schema instanceof z.ZodOptional ? writtenPrice.exactOptional() : writtenPrice];
+  });
+  return Object.fromEntries(members) as Shape;
+}
+
+type Written = Readonly<Record<string, unknown>>;
+
+/** Returns whether each item is greater than the one before. */
+function isAscending(values: readonly unknown[]): boolean {
+  return values.every((value, at) => at === 0 || (values[at - 1] as number) < (value as number));
+}
+
+/** Prices in the configuration, in snake case: the same for catalog overrides, pricing rules and models of the operator's own. */
+export const pricesSchema = z.strictObject(spellPrices(pricesShape));
 /** Prices of longer prompts. */
-export const tiersOfPricesSchema = z.array(z.strictObject(spell(tierShape))).min(1);
+export const tiersOfPricesSchema = z
+  .array(z.strictObject(spellPrices(tierShape)))
+  .min(1)
+  .refine(
+    (tiers) => isAscending(tiers.map((tier: Written) => tier["min_prompt_tokens"])),
+    "must be in ascending order of min_prompt_tokens",
+  );
+/** Announced prices. */
+export const priceChangesSchema = z
+  .array(
+    z.strictObject({
+      ...spell(priceChangeShape),
+      prices: pricesSchema,
+      price_tiers: tiersOfPricesSchema.optional(),
+    }),
+  )
+  .min(1)
+  .refine(
+    (changes) => isAscending(changes.map((change: Written) => change["from"])),
+    "must be in ascending order of from",
+  );
 const { provider: _, missingSince: __, fromPriceMap: ___, ...endpointFacts } = endpointShape;
 const { id: ____, endpoints: _____, ...modelFacts } = modelShape;
 const HOW_TO_SAY_IT =
@@ -83,16 +140,7 @@ const endpointOverride = z.strictObject({
   price_tiers: tiersOfPricesSchema.optional(),
   takes: takesOverride,
   takes_here: takesHereOverride,
-  price_changes: z
-    .array(
-      z.strictObject({
-        ...spell(priceChangeShape),
-        prices: pricesSchema,
-        price_tiers: tiersOfPricesSchema.optional(),
-      }),
-    )
-    .min(1)
-    .optional(),
+  price_changes: priceChangesSchema.optional(),
   hidden,
 });
 
@@ -183,16 +231,42 @@ export function readTakenParameters(written: z.infer<typeof takenSchema>): Taken
 function respell(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(respell);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [toCamel(name), respell(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      toCamel(name),
+      typeof member === "string" && isPriceName(name) ? trimZeros(member) : respell(member),
+    ]),
+  );
 }
 
-/** Converts prices, including those for longer prompts, to the spelling of the catalog. */
-export function readPrices(written: {
+function isPriceName(name: string): boolean {
+  return name === "price" || SPELLED_PRICES.has(name);
+}
+
+/** Returns a decimal string without zeros that mean nothing. Any other text is returned as it is. */
+function trimZeros(text: string): string {
+  return /^\d+(\.\d+)?$/.test(text)
+    ? text
+        .replace(/^0+(?=\d)/, "")
+        .replace(/(\.\d*?)0+$/, "$1")
+        .replace(/\.$/, "")
+    : text;
+}
+
+/** Prices, those for longer prompts, and announced ones, as the configuration has them. */
+interface WrittenPrices {
   readonly prices: z.infer<typeof pricesSchema>;
   readonly price_tiers?: z.infer<typeof tiersOfPricesSchema> | undefined;
-}): PriceRow {
-  const { price_tiers: tiers, ...rest } = written;
-  return respell(tiers === undefined ? rest : { ...rest, price_tiers: tiers }) as PriceRow;
+  readonly price_changes?: z.infer<typeof priceChangesSchema> | undefined;
+}
+
+/** Converts prices to the spelling of the catalog. */
+export function readPrices({ prices, price_tiers, price_changes }: WrittenPrices): PriceTerms {
+  return respell({
+    prices,
+    ...(price_tiers === undefined ? {} : { price_tiers }),
+    ...(price_changes === undefined ? {} : { price_changes }),
+  }) as PriceTerms;
 }
 
 /** Returns the path of an override in the configuration. */

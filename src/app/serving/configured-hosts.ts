@@ -99,7 +99,7 @@ export function listConfiguredModels(
             ...(model.context_length === undefined ? { isWindowAssumed: true as const } : {}),
             maxOutputTokens: model.max_output_tokens ?? null,
             ...(model.takes === undefined ? {} : { takesByOperator: readTakenParameters(model.takes) }),
-            prices: readPrices({ prices: model.prices ?? NOTHING }).prices,
+            ...readPrices({ ...model, prices: model.prices ?? NOTHING }),
             ...(lacksPrice(model) ? { isPriceUnknown: true as const } : {}),
           },
         ],
@@ -125,8 +125,8 @@ function lacksPrice({ id, prices, output }: ConfiguredModel): boolean {
   if (isFreeId(id.toLowerCase())) return false;
   if (prices === undefined) return true;
   const needed = NEEDED[output];
-  if (needed === undefined || !isZero(prices.prompt) || !isZero(prices.completion)) return false;
-  return needed.every((name) => prices[name as keyof typeof prices] === undefined);
+  const isOfTokens = [prices["prompt"], prices["completion"]].some((price) => !isZero(String(price)));
+  return needed !== undefined && !isOfTokens && needed.every((name) => prices[name] === undefined);
 }
 
 /** Returns a warning for each model of the configuration that has no price. */

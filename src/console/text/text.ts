@@ -1,6 +1,7 @@
 import { auditText } from "./audit.ts";
 import { budgetsText } from "./budgets.ts";
 import { chartText } from "./chart.ts";
+import { configText } from "./config.ts";
 import { creditsText } from "./credits.ts";
 import { durationText } from "./durations.ts";
 import { filterText } from "./filters.ts";
@@ -368,6 +369,7 @@ export const text = {
   durations: durationText,
   manage: manageText,
   charts: chartText,
+  config: configText,
   filters: filterText,
   times: timeText,
   snippets: snippetText,
