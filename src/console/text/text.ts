@@ -14,6 +14,7 @@ import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
 import { routingText } from "./routing.ts";
+import { schemaText } from "./schema.ts";
 import { settingsText } from "./settings.ts";
 import { snippetText } from "./snippets.ts";
 import { takesText } from "./takes.ts";
@@ -381,6 +382,7 @@ export const text = {
   providerKeys: providerKeysText,
   health: healthText,
   routing: routingText,
+  schema: schemaText,
   settings: settingsText,
   audit: auditText,
   welcome: {
