@@ -125,7 +125,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     testSeconds: 600,
   },
   docs: {
-    what: "the commands of the manual (`docs/operations`, `docs/migrate-from`), and the output that it shows",
+    what: "the commands of the manual (`docs/operations`, `docs/providers`, `docs/migrate-from`), and the output that it shows",
     minutes: 3,
     variable: "GATEWAY_TEST_DOCS",
     files: () => ["test/docs/commands.test.ts"],

@@ -14,6 +14,8 @@ export function exampleRecord(now: number): UsageRecord {
     addressHash: null,
     api: "chat.completions",
     streamed: true,
+    client: "claude-code",
+    clientVersion: "2.0.14",
     requestedModel: "openai/gpt-4o",
     model: "openai/gpt-4o",
     provider: "openai",

@@ -1,5 +1,5 @@
 /**
- * Builds the gateway as a single executable, with its catalog and its console inside:
+ * Builds the gateway as a single executable, with its catalog, its console and its documents inside:
  * `npm run build -- executable [--target=linux-arm64] [--outfile=PATH]`. Bun of another platform comes from npm.
  */
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
@@ -28,7 +28,7 @@ const MAIN = "src/main.ts";
 const THREADS = ["src/**/*-worker.ts"];
 
 /** Files that the program reads, relative to the project. */
-const FILES = ["catalog/*.json", "catalog/models/*.json", "dist/console/*"];
+const FILES = ["catalog/*.json", "catalog/models/*.json", "dist/console/*", "docs/**/*.{md,png,svg}"];
 
 /**
  * Lists the programs in the executable, relative to the project: first the one that it starts with, then those of its threads. Their

@@ -2,7 +2,7 @@
  * Builds what is made of the sources: `npm run build -- NAME [arguments]`.
  *
  *   program                                       what `bin/gateway` runs until a source is newer; `npm ci` builds it
- *   executable [--target=NAME] [--outfile=PATH]   one file with the catalog and the console inside
+ *   executable [--target=NAME] [--outfile=PATH]   one file with the catalog, the console and the documents inside
  *   console FOLDER                                the files of the console
  */
 const BUILDS: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -68,6 +68,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["routes"],
     ["openapi"],
     ["docs-page", "console"],
+    ["documents"],
     ["server"],
   ],
   providers: [["address", "content-encoding"], ["*"]],

@@ -66,6 +66,7 @@ beforeAll(async () => {
   await addGenerations();
   addFormerDay();
   await addIdentity();
+  await addIncident();
 });
 afterAll(async () => {
   if (!RUNS) return;
@@ -113,6 +114,20 @@ async function useGateway(gateway: TestGateway) {
   expect(refund.status).toBe(201);
   const { key } = gateway;
   return { key, userId: user, userKey, organizationId: organization, memberKey, generation: last };
+}
+
+/** Adds an incident of a provider, as a gateway reports it. */
+async function addIncident(): Promise<void> {
+  const stores = await openTestStores(dataDir);
+  const failure = { type: "upstream_error", status: 500 };
+  await stores.healthHistory.reportIncident({
+    ...{ id: "inc_1", provider: "vendor-a", observer: "gateway_1", isSeen: true, isContinued: false },
+    ...{ level: "down", models: ["acme/model"], at: Date.now() },
+    failures: [{ ...failure, count: 1 }],
+    sample: { ...failure, at: Date.now(), model: "acme/model", message: "broken", generationId: "gen_1" },
+    ...{ failedAttempts: 1, savedRequests: 1, failedRequests: 0 },
+  });
+  await stores.close();
 }
 
 async function addIdentity(): Promise<void> {
@@ -219,6 +234,7 @@ describe.skipIf(!RUNS)("`gateway storage copy`", () => {
       "announced_changes",
       "console_codes",
       "dropped_charges",
+      "oidc_trials",
       "retention",
     ]);
     expect(readAll(back)).toEqual(rows);

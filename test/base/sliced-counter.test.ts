@@ -14,6 +14,16 @@ describe("a sliced counter", () => {
     expect(counter.sum(14_000)).toBe(0);
   });
 
+  test("counts the events of its last slices", () => {
+    const counter = createCounter();
+    counter.add(10_000);
+    counter.add(11_000, 2);
+    counter.add(12_000, 4);
+    expect([1, 2, 3, 9].map((slices) => counter.sumLast(12_500, slices))).toEqual([4, 6, 7, 7]);
+    expect(counter.sumLast(14_000, 2)).toBe(0);
+    expect(counter.sumLast(14_000, 3)).toBe(4);
+  });
+
   test("is empty after a pause longer than the window", () => {
     const counter = createCounter();
     counter.add(10_000);

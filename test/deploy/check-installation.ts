@@ -49,6 +49,13 @@ async function checkPages({ url }: StartedGateway): Promise<void> {
       expect((await response.text()).length).toBeGreaterThan(0);
     }
   }
-  for (const path of ["/docs", "/openapi.json", "/readyz"])
+  for (const path of [
+    "/docs",
+    "/docs/operations/install",
+    "/docs/console/requests.png",
+    "/docs/reference",
+    "/openapi.json",
+    "/readyz",
+  ])
     expect((await fetch(url + path)).status).toBe(200);
 }

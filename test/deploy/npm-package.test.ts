@@ -47,13 +47,15 @@ describe.skipIf(!IS_DEPLOY_RUN)("the npm package", () => {
     return folder;
   }
 
-  test("it has the program, the catalog and the built console, and no tests, benchmarks or sources of the console", async () => {
+  test("it has the program, the catalog, the documents and the built console, and no tests, benchmarks or sources of the console", async () => {
     const files = (await requireRun(["tar", "-tzf", tarball], { cwd: place.path, environment })).split("\n");
     for (const file of [
       "bin/gateway",
       "src/main.ts",
       "catalog/providers.json",
       "dist/console/main.js.br",
+      "docs/operations/install.md",
+      "docs/console/requests.png",
       "LICENSE",
       "README.md",
     ])
@@ -62,7 +64,7 @@ describe.skipIf(!IS_DEPLOY_RUN)("the npm package", () => {
       files.map((file) => file.split("/").slice(1, 3).join("/")).filter((file) => file.includes("/")),
     );
     const top = new Set([...folders].map((folder) => folder.split("/")[0]));
-    expect([...top].sort()).toEqual(["bin", "catalog", "dist", "src"]);
+    expect([...top].sort()).toEqual(["bin", "catalog", "dist", "docs", "src"]);
     expect(folders).not.toContain("src/console");
     expect(folders).toContain("dist/console");
   });

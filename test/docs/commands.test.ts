@@ -23,6 +23,7 @@ const PAGES = [
   "docs/budgets.md",
   ...inFolder("docs/operations"),
   ...inFolder("docs/migrate-from"),
+  ...inFolder("docs/providers"),
 ];
 const blocksOf = (page: string): readonly CommandBlock[] => parsePage(readFileSync(join(ROOT, page), "utf8"));
 const withCommands = PAGES.filter((page) => blocksOf(page).some(({ notRun }) => notRun === null));

@@ -8,6 +8,12 @@ const ROOT = join(import.meta.dir, "..", "..");
 const [section = ""] = readFileSync(join(ROOT, "docs/operations/install.md"), "utf8").split("\n## ");
 const commands = parsePage(section).flatMap((block) => block.commands.trim().split("\n"));
 
+/** What a package of the lock file says about itself. */
+interface LockedPackage {
+  readonly engines?: { readonly node?: string };
+  readonly deprecated?: string;
+}
+
 test("the commands of the chapter on installation name scripts, files and the version that exist", () => {
   expect(commands.length).toBeGreaterThan(10);
   const text = commands.join("\n");
@@ -18,6 +24,19 @@ test("the commands of the chapter on installation name scripts, files and the ve
   for (const file of files.filter((name) => name !== "deploy/.env"))
     expect(`${file} ${existsSync(join(ROOT, file))}`).toBe(`${file} true`);
   expect(text).toContain(`gateway-${packageJson.version}.tgz`);
+});
+
+test("npm ci has nothing to warn of with the oldest Node that the project names", () => {
+  const oldest = `${/\d+/.exec(packageJson.engines.node)?.[0]}.0.0`;
+  const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    readonly packages: Readonly<Record<string, LockedPackage>>;
+  };
+  const packages = Object.entries(lock.packages);
+  const unfit = packages.filter(
+    ([, { engines, deprecated }]) =>
+      deprecated !== undefined || !Bun.semver.satisfies(oldest, engines?.node ?? "*"),
+  );
+  expect([oldest, packages.length > 50, unfit.map(([name]) => name)]).toEqual(["20.0.0", true, []]);
 });
 
 test("the files of deploy/ repeat the commands of the chapter on installation", () => {

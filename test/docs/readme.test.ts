@@ -29,6 +29,11 @@ describe("the README", () => {
     expect(stated?.map(Number)).toEqual([data.models.length, countPriced(data.models)]);
   });
 
+  test("it states how many providers the catalog has", () => {
+    const stated = /\[(\d+)\]\(catalog\/README\.md\)/.exec(README)?.[1];
+    expect(Number(stated)).toBe(data.providers.length);
+  });
+
   test("it names only models that exist", () => {
     const known = new Set([...data.models, ...SANDBOX_MODELS].map(({ id }) => id));
     const named = findAll(README, /"?model"?:? "([a-z][\w-]*\/[\w.:-]+)"/g).concat(
@@ -37,11 +42,13 @@ describe("the README", () => {
     expect(named.length).toBeGreaterThan(3);
     expect(named.filter((id) => !known.has(id) && !id.startsWith("gateway-auto/"))).toEqual([]);
   });
+});
 
-  test("it states the numbers of generated bodies and kills that the tests use", () => {
+describe("the guarantees", () => {
+  test("they state the numbers of generated bodies and kills that the tests use", () => {
     const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
     const stated = [/([\d,]+) generated bodies/, /\((\d+) kills under load/].map((pattern) =>
-      Number(pattern.exec(README)?.[1]?.replaceAll(",", "")),
+      Number(pattern.exec(read("docs/guarantees.md"))?.[1]?.replaceAll(",", "")),
     );
     const bodies = Number(
       /ALL_BODIES = ([\d_]+)/.exec(read("test/http/requests/bad-input.test.ts"))?.[1]?.replaceAll("_", ""),

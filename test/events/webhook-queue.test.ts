@@ -33,10 +33,10 @@ function createSender(...webhooks: Partial<Webhook>[]) {
   const random = createSystemRandom();
   const { log, lines } = createMemoryLog();
   const defaults = { url: receiver.url, format: "json", secret: SECRET, events: ["provider.down"] } as const;
-  const sender = new WebhookSender({
-    ...{ clock, random, log, ids: createIdSource(clock, random) },
-    webhooks: webhooks.map((webhook) => ({ ...defaults, ...webhook })),
-  });
+  const sender = new WebhookSender({ clock, random, log, ids: createIdSource(clock, random) });
+  const replace = (...next: Partial<Webhook>[]) =>
+    sender.replace(next.map((webhook) => ({ ...defaults, ...webhook })));
+  replace(...webhooks);
   const event = (id: string, text = "Acme is down."): GatewayEvent => ({
     id,
     type: "provider.down",
@@ -45,7 +45,7 @@ function createSender(...webhooks: Partial<Webhook>[]) {
     data: { provider: "acme" },
   });
   const state = () => sender.list()[0];
-  return { sender, clock, lines, event, state, pauses };
+  return { sender, replace, clock, lines, event, state, pauses };
 }
 
 const failure = (status: number, headers: Record<string, string> = {}) =>
@@ -201,4 +201,59 @@ test("what waits at the end is sent once more without a pause", async () => {
   await until(() => created.pauses.length === 1);
   await sender.stop();
   expect(state()).toMatchObject({ waiting: 0, delivered: 1 });
+});
+
+test("a replaced webhook with the same URL keeps its waiting events and its counts, and signs with the new secret", async () => {
+  const other = "fedcba9876543210fedcba9876543210";
+  const created = createSender({});
+  const { sender, event, state, replace } = created;
+  sender.send(event("evt_0"));
+  await until(() => state()?.delivered === 1);
+  receiver.answers.push(failure(500));
+  sender.send(event("evt_1"));
+  sender.send(event("evt_2"));
+  await until(() => created.pauses.length === 1);
+  replace({ url: "http://127.0.0.1:1/new" }, { secret: other, events: ["key.expiring"] });
+  expect(sender.list()[1]).toMatchObject({ waiting: 2, delivered: 1, events: ["key.expiring"] });
+  await passPause(created, 1);
+  await until(() => sender.list()[1]?.delivered === 3);
+  const sent = receiver.received.slice(-2);
+  expect(sent.map(({ body }) => body.id)).toEqual(["evt_1", "evt_2"]);
+  expect(sent.every((request) => isSigned(request, other))).toBe(true);
+});
+
+test("a removed webhook drops its waiting events, is not tried again, and stays in the totals", async () => {
+  const created = createSender({});
+  const { sender, clock, event, state, replace, lines } = created;
+  sender.send(event("evt_0"));
+  await until(() => state()?.delivered === 1);
+  receiver.answers.push(failure(500));
+  for (const id of ["evt_1", "evt_2"]) sender.send(event(id));
+  await until(() => created.pauses.length === 1);
+  replace();
+  clock.advance(MAX_AGE_MS);
+  sender.send(event("evt_3"));
+  await sender.stop();
+  expect(receiver.received.map(({ body }) => body.id)).toEqual(["evt_0", "evt_1"]);
+  expect(sender.list()).toEqual([]);
+  expect(sender.totals()).toEqual({ delivered: 1, dropped: 2, waiting: 0 });
+  expect(lines.at(-1)).toMatchObject({
+    event: "the events that waited for a removed webhook were dropped",
+    fields: { events: 2 },
+  });
+});
+
+test("an event in delivery to a removed webhook ends with that try", async () => {
+  const created = createSender({});
+  const { sender, event, replace } = created;
+  const late = Promise.withResolvers<Response>();
+  receiver.answers.push(late.promise);
+  for (const id of ["evt_1", "evt_2"]) sender.send(event(id));
+  await until(() => receiver.received.length === 1);
+  replace();
+  expect(sender.totals()).toEqual({ delivered: 0, dropped: 1, waiting: 0 });
+  late.resolve(failure(500));
+  await until(() => sender.totals().dropped === 2);
+  expect(created.pauses).toEqual([]);
+  expect(receiver.received).toHaveLength(1);
 });

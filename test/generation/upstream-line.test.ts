@@ -12,8 +12,7 @@ function keyOf(label: string, headers: Readonly<Record<string, string>>): Provid
     headersFor: (format) => (format === "anthropic-messages" ? { "anthropic-version": "1" } : {}),
     authorize: () => ({}),
   };
-  return { label, secret: "secret", weight: 1,
-  byokId: null, address, headers };
+  return { label, secret: "secret", weight: 1, byokId: null, address, headers };
 }
 
 const KEYS = [keyOf("one", {}), keyOf("two", { "x-team": "a", accept: "text/plain" })];

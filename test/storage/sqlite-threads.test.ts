@@ -23,6 +23,7 @@ import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testConfigStore } from "./contracts/config-store.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
+import { testHealthHistoryStore } from "./contracts/health-history-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testBudgetStore } from "./contracts/money/budget-store.ts";
@@ -32,6 +33,7 @@ import { testUsageStore } from "./contracts/money/usage-store.ts";
 import { testNamedRouteStore } from "./contracts/named-route-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
+import { testRejectionStore } from "./contracts/rejection-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
 
@@ -61,9 +63,11 @@ describe("SQLite behind threads", () => {
   testKeyStore(() => open().keys);
   testProviderKeyStore(() => open().providerKeys);
   testPromptLogStore(() => open().promptLog);
+  testRejectionStore(() => open().rejections);
   testSettingsStore(() => open().settings);
   testConfigStore(() => open().config);
   testDrainStore(() => open().drains);
+  testHealthHistoryStore(() => open().healthHistory);
   testNamedRouteStore(() => open().namedRoutes);
   testUsageStore(() => open().usage);
   testLedgerStore(() => open());

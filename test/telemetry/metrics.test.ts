@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ExtensionPoints } from "../../src/core/generation/call/extension.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
 import { scrape } from "../support/servers/scrape.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import {
@@ -77,7 +78,9 @@ describe("the metrics of requests", () => {
     expect(metrics.value("gateway_refused_total", { rule: "authentication" })).toBe(1);
     expect(metrics.value("gateway_refused_total", { rule: "invalid_request" })).toBe(1);
     expect(metrics.value("gateway_requests_total", { model: "other", outcome: "rejected" })).toBe(1);
-    expect(metrics.value("gateway_requests_total", { model: "none", outcome: "rejected" })).toBe(2);
+    expect(metrics.value("gateway_requests_total", { model: "none", outcome: "rejected" })).toBe(1);
+    // A body that is not valid may still name a model.
+    expect(metrics.value("gateway_requests_total", { model: CHAT.model, outcome: "rejected" })).toBe(1);
     expect(metrics.value("gateway_overhead_seconds_count")).toBeNull();
   });
 
@@ -224,6 +227,35 @@ describe("GET /metrics", () => {
   test("is answered with 404 if metrics are disabled", async () => {
     gateway = await startTestGateway({ yaml: "sandbox: on\nmetrics:\n  enabled: false" });
     expect(await read(bearer(gateway.adminKey))).toBe(404);
+  });
+
+  test("is switched off and on by a reload, and counts from before are kept", async () => {
+    let yaml = "sandbox: on";
+    gateway = await startTestGateway({ yaml, readYaml: () => yaml });
+    const ask = async () => {
+      const body = { model: "sandbox/echo", messages: [{ role: "user", content: "Hi" }] };
+      await (await postChat(gateway, body)).arrayBuffer();
+    };
+    const reload = (text: string) => {
+      yaml = text;
+      return callAdmin(gateway, gateway.adminKey, "POST", "/settings/reload", {});
+    };
+    await ask();
+    const { data } = await reload("sandbox: on\nmetrics: {enabled: false}");
+    expect(data.changes).toMatchObject([{ name: "metrics.enabled", needs_restart: false }]);
+    expect(await read(bearer(gateway.adminKey))).toBe(404);
+    await ask();
+    await reload("sandbox: on");
+    await ask();
+    expect((await scrape(gateway)).value("gateway_requests_total")).toBe(2);
+  });
+
+  test("appears with a reload at a gateway that started without metrics", async () => {
+    let yaml = "sandbox: on\nmetrics: {enabled: false}";
+    gateway = await startTestGateway({ yaml, readYaml: () => yaml });
+    yaml = "sandbox: on";
+    await callAdmin(gateway, gateway.adminKey, "POST", "/settings/reload", {});
+    expect((await scrape(gateway)).names).toContain("gateway_requests_total");
   });
 
   test("stops the start with an explanation for an address that is none", async () => {

@@ -1,13 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { waitFor } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { callAdmin } from "../support/gateway/management.ts";
 import {
   type ReceivedSpan,
   startTestCollector,
   type TestCollector,
 } from "../support/servers/otlp-collector.ts";
 import { scrape } from "../support/servers/scrape.ts";
-import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/vendors/recording-vendor.ts";
+import {
+  answerHello,
+  type RecordingVendor,
+  startRecordingVendor,
+  yamlFor,
+} from "../support/vendors/recording-vendor.ts";
 
 const CHAT = { model: "acme/model", messages: [{ role: "user", content: "a secret question" }] };
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
@@ -28,9 +34,15 @@ afterEach(async () => {
   await collector.stop();
 });
 
+/** What the configuration of a gateway has besides the vendor. A reload reads it again. */
+let settings: string;
+
 async function start(environment: Readonly<Record<string, string>> = {}, more = ""): Promise<void> {
+  settings = more;
+  const readYaml = () => `${yamlFor(vendor)}\n${settings}`;
   gateway = await startTestGateway({
-    yaml: `${yamlFor(vendor)}\n${more}`,
+    yaml: readYaml(),
+    readYaml,
     environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...environment },
     repeats: 0,
   });
@@ -152,6 +164,30 @@ describe("the trace of a request", () => {
       "http.response.status_code": 400,
     });
   });
+});
+
+test("a reload changes the attributes of spans and who gets the headers of traces, for requests that begin after it", async () => {
+  await start();
+  const gate = Promise.withResolvers<void>();
+  vendor.reset(async (request) => {
+    await gate.promise;
+    return answerHello(request);
+  });
+  const early = ask(CHAT);
+  await waitFor(() => (vendor.requests.length > 0 ? true : null));
+  settings = "telemetry: {gen_ai_semconv: latest, propagate_to: [vendor]}";
+  const { data } = await callAdmin(gateway, gateway.adminKey, "POST", "/settings/reload", {});
+  expect(data.changes).toMatchObject([
+    { name: "telemetry.gen_ai_semconv", needs_restart: false },
+    { name: "telemetry.propagate_to", needs_restart: false },
+  ]);
+  gate.resolve();
+  await early;
+  await ask(CHAT);
+  await gateway.stop();
+  const isGenAi = find(CLIENT).map(({ attributes }) => "gen_ai.request.model" in attributes);
+  expect(isGenAi).toEqual([false, true]);
+  expect(vendor.requests.map(({ headers }) => headers.has("traceparent"))).toEqual([false, true]);
 });
 
 describe("sampling", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { openSqliteStores } from "../../src/app/stores/open-sqlite-stores.ts";
-import { createLedgerCheck, watchLedger } from "../../src/app/watch/watch-ledger.ts";
+import { createLedgerCheck, createLedgerWatch } from "../../src/app/watch/watch-ledger.ts";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
 import { MINUTE_MS } from "../../src/base/time/time.ts";
@@ -21,11 +21,10 @@ describe("the regular ledger check", () => {
     const { log, lines } = createMemoryLog();
     const told: number[] = [];
     let checks = 0;
-    watchLedger({
+    const ledgerWatch = createLedgerWatch({
       registry,
       clock,
       log,
-      minutes: 60,
       onChecked: (differences) => told.push(differences),
       isLeader: async () => options.isLeader ?? true,
       async countDifferences() {
@@ -36,13 +35,14 @@ describe("the regular ledger check", () => {
         return result;
       },
     });
+    const timer = ledgerWatch.start(60);
     const read = async () =>
       parseScrape((await printFamilies(registry.families)).map(({ samples }) => samples).join(""));
     const advance = async (ms: number): Promise<void> => {
       clock.advance(ms);
       await turnEventLoop();
     };
-    return { advance, read, lines, told, count: () => checks };
+    return { ...ledgerWatch, timer, advance, read, lines, told, count: () => checks };
   }
 
   test("reports the number of inconsistencies and its age, and logs an inconsistent ledger", async () => {
@@ -66,6 +66,22 @@ describe("the regular ledger check", () => {
     expect(metrics.value("gateway_ledger_imbalance")).toBe(0);
     expect(metrics.value("gateway_ledger_check_age_seconds")).toBe(3_600);
     expect(ledger.lines.map(({ level }) => level)).toEqual(["warn"]);
+  });
+
+  test("is made at other intervals after a restart, and its last result is forgotten when checks end", async () => {
+    const ledger = watch([3, 3]);
+    await ledger.advance(MINUTE_MS);
+    ledger.timer?.cancel();
+    const timer = ledger.start(5);
+    expect((await ledger.read()).value("gateway_ledger_imbalance")).toBe(3);
+    await ledger.advance(MINUTE_MS);
+    await ledger.advance(5 * MINUTE_MS);
+    expect(ledger.count()).toBe(3);
+    timer?.cancel();
+    ledger.start(0);
+    await ledger.advance(60 * MINUTE_MS);
+    expect(ledger.count()).toBe(3);
+    expect((await ledger.read()).series).toEqual([]);
   });
 
   test("is left to the leading gateway", async () => {

@@ -86,6 +86,7 @@ export const STORES_NOTHING: ReadonlySet<string> = new Set([
   "GET /api/gateway/models/{id}",
   "GET /api/gateway/providers",
   "GET /docs",
+  "GET /docs/reference",
   "GET /healthz",
   "GET /metrics",
   "GET /openapi.json",

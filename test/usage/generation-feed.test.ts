@@ -4,8 +4,11 @@ import { nextTurn } from "../../src/base/time/next-turn.ts";
 import { FEED_PLACES, type FeedOwner } from "../../src/core/usage/generations/feed-places.ts";
 import { type FeedBatch, GenerationFeed } from "../../src/core/usage/generations/generation-feed.ts";
 import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generations/generation-list.ts";
+import type { Rejection } from "../../src/core/usage/rejections/rejection.ts";
+import { ANY_REJECTION, type RejectionFilter } from "../../src/core/usage/rejections/rejection-store.ts";
 import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
+import { rejectionAt } from "../storage/contracts/rejection-store.ts";
 import { keyOf, openUsageOf, usageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -17,12 +20,13 @@ function createSite() {
   const database = connect();
   const clock = createTestClock();
   const usage = new SqliteUsageStore(database);
-  const keys = createSqliteStores(database).keys;
+  const { keys, rejections } = createSqliteStores(database);
   const failures: unknown[] = [];
   let successes = 0;
   const feed = new GenerationFeed({
     clock,
     usage,
+    rejections: { list: (query) => rejections.listRejections(query) },
     names: { keys, accounts: createSqliteStores(database).accounts },
     onSuccess: () => {
       successes += 1;
@@ -33,6 +37,7 @@ function createSite() {
     filter: Partial<GenerationFilter> = {},
     seenAt: number | null = null,
     owner: FeedOwner | null = null,
+    rejectionFilter: RejectionFilter | null = null,
   ) => {
     const batches: FeedBatch[] = [];
     const reader = { batches, takes: true, isClosed: false };
@@ -40,6 +45,7 @@ function createSite() {
       {
         owner,
         filter: { ...ANY_GENERATION, ...filter },
+        rejectionFilter,
         onBatch: (batch) => reader.takes && batches.push(batch) > 0,
         onClose: () => {
           reader.isClosed = true;
@@ -58,13 +64,49 @@ function createSite() {
     for (let turn = 0; turn < 20 && successes + failures.length === before; turn++) await nextTurn();
   };
   const idNow = (n = 0) => `${lowestIdAt("gen", clock.now())}000000000000${String(n).padStart(4, "0")}`;
-  return { clock, usage, keys, feed, failures, subscribe, pass, idNow };
+  return { clock, usage, rejections, keys, feed, failures, subscribe, pass, idNow };
 }
 
 const statesOf = (batches: readonly FeedBatch[]) =>
-  batches.flatMap(({ entries }) => entries.map(({ record }) => [record.id, record.outcome]));
+  batches.flatMap(({ entries }) =>
+    entries.flatMap((entry) =>
+      entry.kind === "generation" ? [[entry.record.id, entry.record.outcome]] : [],
+    ),
+  );
+
+/** Returns the ids and numbers of the rejected requests in batches. */
+const rejectedOf = (batches: readonly FeedBatch[]) =>
+  batches.flatMap(({ entries }) =>
+    entries.flatMap((entry) =>
+      entry.kind === "rejection" ? [[entry.rejection.id, entry.rejection.count]] : [],
+    ),
+  );
 
 describe("a feed of generations", () => {
+  test("tells of a rejected request once, to subscribers whose filter it matches", async () => {
+    const { clock, rejections, subscribe, pass } = createSite();
+    const idAt = (ms: number) => `${lowestIdAt("req", ms)}00aaaaaaaaaaaaaa`;
+    const add = (ms: number, more: Partial<Rejection> = {}) =>
+      rejections.addRejections([rejectionAt(0, { id: idAt(ms), at: ms, ...more })]);
+    await add(clock.now() - 1_000);
+    const all = await subscribe({}, null, null, ANY_REJECTION);
+    const other = await subscribe({}, null, null, { ...ANY_REJECTION, accountId: "user_2" });
+    const none = await subscribe();
+    const [at, sumAt] = [clock.now(), clock.now() - 50_000];
+    await add(at);
+    await pass();
+    // A sum is written some time after its last request.
+    await add(sumAt, { accountId: "user_2", count: 40 });
+    await pass();
+    await pass();
+    expect(rejectedOf(all.batches)).toEqual([
+      [idAt(at), 1],
+      [idAt(sumAt), 40],
+    ]);
+    expect(rejectedOf(other.batches)).toEqual([[idAt(sumAt), 40]]);
+    expect(none.batches).toEqual([]);
+  });
+
   test("tells of a generation when it begins and when it ends, and only once of each", async () => {
     const { usage, subscribe, pass, idNow } = createSite();
     const { states } = await subscribe();

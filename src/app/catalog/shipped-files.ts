@@ -9,6 +9,9 @@ const PROGRAM_DIRECTORY = Bun.isStandaloneExecutable
 /** The catalog that ships with the program. */
 export const SHIPPED_CATALOG_DIRECTORY = join(PROGRAM_DIRECTORY, "catalog");
 
+/** The documents that ship with the program and are served at `/docs`. */
+export const SHIPPED_DOCUMENTS_DIRECTORY = join(PROGRAM_DIRECTORY, "docs");
+
 /** A build of the console, in the npm package and the single executable. They do not have the console's sources. */
 const SHIPPED_CONSOLE_DIRECTORY = join(PROGRAM_DIRECTORY, "dist", "console");
 

@@ -51,7 +51,7 @@ export function createTierManager({ config, stored }: TierManagerOptions): TierM
 /** The longest tier, as JSON. Characters. */
 const MAX_CHARS = 65_536;
 
-const WRITE = { from: null, secrets: [], dryRun: false } as const;
+const WRITE = { from: null, secrets: [], dryRun: false, isInConsole: false } as const;
 
 /** Returns the setting of a tier. */
 function pathOf(id: string): readonly string[] {

@@ -4,19 +4,19 @@ import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { parseDollars } from "../../base/numbers/money.ts";
 import { HEADER_VALUE_RULE, isHeaderValue } from "../../base/text/header-text.ts";
 import { DAY_MS } from "../../base/time/time.ts";
-import { ROLES } from "../../core/accounts/records/records.ts";
 import { SOLE_OUTPUTS } from "../../core/catalog/records/model-schema.ts";
 import { PlainText } from "../../core/catalog/records/plain-text-schema.ts";
 import { tiersSchema } from "../../core/catalog/tiers/tier-schema.ts";
+import { oidcSchema } from "../../core/console/oidc-schema.ts";
 import { EVENT_TYPES } from "../../core/events/event.ts";
 import { namedRoutesSchema } from "../../core/named-routes/route-schema.ts";
 import { readMasterKey } from "../../core/provider-keys/vault.ts";
+import { ENTRIES, FILE_ONLY, NEEDS_RESTART, SECRET } from "../../core/settings/config-marks.ts";
 import { DatabaseUrlError, parseDatabaseUrl } from "../../storage/postgres/connection/database-url.ts";
 import { parseRedisAddress, RedisAddressError } from "../../storage/redis/address.ts";
 import { WEBHOOK_FORMATS } from "../../telemetry/webhooks/render-event.ts";
 import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
 import { PROVIDER_FORMATS } from "../../wire/conversation/traits/format-name.ts";
-import { ENTRIES, FILE_ONLY, NEEDS_RESTART, SECRET } from "./config-marks.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
 import {
   overridesSchema,
@@ -339,80 +339,9 @@ const provider = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
-const oidcRule = z.union(
-  [
-    z.strictObject({ claim: z.string().min(1), value: z.string().min(1), operator: z.literal(true) }),
-    z.strictObject({
-      claim: z.string().min(1),
-      value: z.string().min(1),
-      organization: z.string().min(1),
-      role: z.enum(ROLES),
-    }),
-  ],
-  { error: "must have claim, value, and either operator: true or organization and role" },
-);
-
-const oidc = z
-  .strictObject({
-    issuer: z
-      .url({ protocol: /^https?$/ })
-      .refine(isSafeIssuer, "must be an https address, or http on this machine")
-      .describe("Issuer: the address under which the provider publishes .well-known/openid-configuration."),
-    client_id: z.string().min(1).describe("Id of the client that is registered at the provider."),
-    client_secret: z
-      .string()
-      .min(1)
-      .meta({ [SECRET]: true })
-      .optional()
-      .describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
-    client_secret_file: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("File with the secret of the client, instead of client_secret. Read again every hour.")
-      .meta({ [FILE_ONLY]: true }),
-    name: PlainText.min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
-    scopes: z
-      .array(z.string().min(1))
-      .default(["openid", "profile", "email"])
-      .describe("Scopes to request. Some providers send groups only for a special scope."),
-    rules: z
-      .array(oidcRule)
-      .max(1_000)
-      .default([])
-      .describe(
-        "Rules that give rights to people by a claim in their ID token or userinfo, such as a group: a role in an organization, or all rights as the operator. In the organizations that rules name, the rules decide who is a member.",
-      ),
-    create_users: z
-      .boolean()
-      .default(false)
-      .describe("Whether a user is created at the first sign-in of a person to whom a rule gives a role."),
-    reauthenticate_ms: z
-      .int()
-      .min(60_000)
-      .nullable()
-      .default(900_000)
-      .describe(
-        "How long after the sign-in at the provider a session may make changes that give money or rights, such as credits, overdrafts, roles and management keys. After that, the person must sign in again. null: for the whole session.",
-      ),
-  })
-  .refine(
-    ({ client_secret, client_secret_file }) =>
-      (client_secret === undefined) !== (client_secret_file === undefined),
-    "must have either client_secret (GATEWAY_OIDC_CLIENT_SECRET) or client_secret_file",
-  )
-  .describe("Sign-in to the console through an OpenID Connect provider; see docs/console.md.");
-
 /** Browsers send origins in this form: without a path, and without the port of the scheme. */
 function isOrigin(text: string): boolean {
   return text === "*" || (URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text);
-}
-
-/** Secrets are sent to the issuer, so it must use TLS unless it is on the same machine. */
-function isSafeIssuer(issuer: string): boolean {
-  if (!URL.canParse(issuer)) return true;
-  const { protocol, hostname } = new URL(issuer);
-  return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }
 
 const MAX_PROCESSES = 64;
@@ -498,6 +427,9 @@ export const configSchema = z.strictObject({
       ),
     hourly_usage_days: integer(1, 366, 14).describe(
       "Days for which usage is kept by hour, in addition to the current day. Older usage is kept by day, forever.",
+    ),
+    rejected_days: integer(0, 366, 7).describe(
+      "Days for which rejected requests are kept, in addition to the current day: requests that were answered with an error before a provider was chosen. They are for diagnosis and never charged. 0: none are recorded.",
     ),
     max_staleness_ms: milliseconds(
       3_600_000,
@@ -698,14 +630,13 @@ export const configSchema = z.strictObject({
       .default(1)
       .describe("Spending limit of each key that the playground creates, in US dollars."),
     playground_ms: milliseconds(3_600_000, "Lifetime of a key that the playground creates."),
-    oidc: oidc.optional(),
+    oidc: oidcSchema.optional(),
   }),
   metrics: section({
     enabled: z
       .boolean()
       .default(true)
-      .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md.")
-      .meta(RESTART),
+      .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md."),
     token: accessKey
       .optional()
       .describe(
@@ -718,11 +649,9 @@ export const configSchema = z.strictObject({
       .describe(
         "Addresses and CIDR ranges that may read metrics without a token, such as 127.0.0.1. Do not list a proxy: every request that it forwards comes from its address.",
       ),
-    ledger_check_minutes: integer(0, 10_080, 60)
-      .describe(
-        "Minutes between ledger checks, whose result is a metric. Of several gateways, one runs the checks, in a separate thread with SQLite; they take at most a hundredth of the time. 0: no checks.",
-      )
-      .meta(RESTART),
+    ledger_check_minutes: integer(0, 10_080, 60).describe(
+      "Minutes between ledger checks, whose result is a metric. Of several gateways, one runs the checks, in a separate thread with SQLite; they take at most a hundredth of the time. 0: no checks.",
+    ),
   }),
   telemetry: section({
     gen_ai_semconv: z
@@ -738,14 +667,13 @@ export const configSchema = z.strictObject({
       .describe(
         "Slugs of providers to which traceparent and tracestate are sent, such as your own server. Other providers do not get them, so they cannot link requests.",
       ),
-  }).meta(RESTART),
+  }),
   webhooks: z
     .array(webhook)
     .max(MAX_WEBHOOKS)
     .optional()
-    .describe("Webhooks to which events for the operator are sent; see docs/webhooks.md.")
-    .meta(RESTART),
-  alerts: alerts.prefault({}).meta(RESTART),
+    .describe("Webhooks to which events for the operator are sent; see docs/webhooks.md."),
+  alerts: alerts.prefault({}),
   timers: section({
     connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
     first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),

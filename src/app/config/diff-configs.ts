@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { NEEDS_RESTART } from "../../core/settings/config-marks.ts";
 import type { ConfigChange } from "../../core/settings/config-reload.ts";
-import { NEEDS_RESTART } from "./config-marks.ts";
 import { originsOf, withOrigins } from "./config-origins.ts";
 import type { Config } from "./config-schema.ts";
 import { isSecretSetting, MASK, maskConfig } from "./print-config.ts";

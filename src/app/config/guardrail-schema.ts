@@ -22,8 +22,8 @@ import { INJECTION_PHRASES } from "../../core/extensions/guardrails/injection-ph
 import { createPatternSearches } from "../../core/extensions/guardrails/search-patterns.ts";
 import { createPiiSearches } from "../../core/extensions/guardrails/search-pii.ts";
 import type { TextHook } from "../../core/extensions/guardrails/text-hook.ts";
+import { ENTRIES, SECRET } from "../../core/settings/config-marks.ts";
 import type { TextWebhookConfig } from "../../telemetry/webhooks/text-webhook.ts";
-import { ENTRIES, SECRET } from "./config-marks.ts";
 import { secretUrl, webhookSecret } from "./webhook-schema.ts";
 
 /** The maximum number of guardrails, and of patterns or phrases of each. */

@@ -1,6 +1,8 @@
 /** The configuration in the terms of the domain. */
+import { readFileSync } from "node:fs";
 import type { RateLimit } from "../../core/accounts/fields/rate-limit.ts";
 import type { Policy } from "../../core/accounts/records/records.ts";
+import type { OidcConfig } from "../../core/console/oidc-schema.ts";
 import type { GenerationTimers } from "../../core/generation/call/cancellation.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../core/limits/client-address.ts";
 import { createLimitList, type ListLimits } from "../../core/limits/list-limits.ts";
@@ -111,4 +113,29 @@ export function readModelRenamer({ server }: Pick<Config, "server">): (id: strin
     }
     return id;
   };
+}
+
+/**
+ * Returns the secret of the OpenID Connect client: from the configuration, or from the file that it names, which may change while the
+ * gateway runs.
+ * @throws ConfigError if the file cannot be read or is empty.
+ */
+export function readOidcSecret({ client_secret: secret, client_secret_file: file }: OidcConfig): string {
+  return file === undefined ? (secret ?? "") : readSecretFile(file);
+}
+
+/** Checks that the secret can be read, if there is an OpenID Connect client. @throws ConfigError */
+export function requireOidcSecret({ console: { oidc } }: Config): void {
+  if (oidc !== undefined) readOidcSecret(oidc);
+}
+
+function readSecretFile(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new ConfigError(`console.oidc.client_secret_file cannot be read: ${(error as Error).message}`);
+  }
+  if (text === "") throw new ConfigError(`console.oidc.client_secret_file: ${file} is empty`);
+  return text;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { ENTRIES, FILE_ONLY, NEEDS_RESTART, SECRET } from "../../core/settings/config-marks.ts";
 import type { ConfigPath } from "./config-error.ts";
-import type { ENTRIES, FILE_ONLY, NEEDS_RESTART, SECRET } from "./config-marks.ts";
 import { configSchema } from "./config-schema.ts";
 
 /** The part of JSON Schema that describes the configuration. */

@@ -1,6 +1,6 @@
+import { ENTRIES, FILE_ONLY } from "../../core/settings/config-marks.ts";
 import type { ConfigDocument, ConfigValue } from "../../core/stored-config/config-store.ts";
 import type { ConfigPath } from "./config-error.ts";
-import { ENTRIES, FILE_ONLY } from "./config-marks.ts";
 import { type ConfigSchema, readSchema, schemasAt } from "./schema-paths.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isMetadataAddress } from "../../base/network/metadata-address.ts";
-import { SECRET } from "./config-marks.ts";
+import { SECRET } from "../../core/settings/config-marks.ts";
 
 /** The address of a server. */
 export const baseUrl = z

@@ -173,12 +173,22 @@ function findEmail(
   return { email: info["email"], email_verified: info["email_verified"] };
 }
 
-/** Describes an error of the library with its cause, which says what was wrong. */
+/** Describes an error of the library with its cause, or with the error that the provider has sent. These say what was wrong. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? ` (${String(error.code)})` : "";
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  return `${error.message}${code}${cause}`;
+  return `${error.message}${code}${cause}${describeResponse(error)}`;
+}
+
+/** The longest part of a provider's own error that is shown. Characters. */
+const MAX_SHOWN = 300;
+
+/** Returns the `error` and `error_description` of a response of the provider (RFC 6749, 4.1.2.1 and 5.2); empty if it sent none. */
+function describeResponse(error: Error): string {
+  const { error: name, error_description: text } = error as { error?: unknown; error_description?: unknown };
+  const sent = [name, text].filter((part) => typeof part === "string" && part !== "");
+  return sent.length === 0 ? "" : `: ${sent.join(": ").slice(0, MAX_SHOWN)}`;
 }
 
 /** The longest response of the provider. Bytes. */

@@ -1,8 +1,10 @@
 import type { Timer } from "../../base/time/clock.ts";
+import { DAY_MS } from "../../base/time/time.ts";
+import { sweepRejections } from "../../core/usage/rejections/sweep-rejections.ts";
 import { prepareModelLists } from "../../http/routes/models/models.ts";
 import { scheduleRefresh } from "../catalog/schedule-refresh.ts";
 import type { Config } from "../config/config-schema.ts";
-import type { LiveConfig } from "../config/live-config.ts";
+import { restartOnChange } from "../config/restart-on-change.ts";
 import { takeOverRegularly } from "../several/take-over-regularly.ts";
 import type { Parts, Platform } from "../start/wire-up.ts";
 import { createOutageLog } from "../stores/outage-log.ts";
@@ -26,6 +28,7 @@ export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
       (hours) => scheduleRefresh({ manager, clock, random, log, hours }),
     ),
     sweepPromptLog(parts, platform),
+    followProviders(parts, platform),
     ...sweepDays(parts, platform),
     parts.telemetry.start(parts),
     parts.events.start(parts),
@@ -34,29 +37,6 @@ export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
   return {
     cancel() {
       for (const timer of timers) timer.cancel();
-    },
-  };
-}
-
-/** Runs a task with a setting, and starts it again when a reload has changed that. */
-function restartOnChange<Value>(
-  live: LiveConfig,
-  read: (config: Config) => Value,
-  start: (value: Value) => Timer,
-): Timer {
-  let value = read(live.current());
-  let timer = start(value);
-  const unsubscribe = live.subscribe((config) => {
-    const next = read(config);
-    if (next === value) return;
-    value = next;
-    timer.cancel();
-    timer = start(value);
-  });
-  return {
-    cancel() {
-      unsubscribe();
-      timer.cancel();
     },
   };
 }
@@ -187,9 +167,29 @@ function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Ti
   return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
 }
 
-/** Deletes generations beyond the retention policy, and merges sums of hours. */
+/** How often the health of providers is compared with its last state. Milliseconds. */
+const PROVIDERS_MS = 2_000;
+
+/** Follows the incidents of providers, and saves how attempts at them end. */
+function followProviders({ healthHistory }: Parts, { clock, log }: Platform): Poll {
+  const outage = createOutageLog({
+    log,
+    clock,
+    failureEvent: "the store does not accept the history of providers; it is saved later",
+    recoveryEvent: "the history of providers is saved again",
+  });
+  return new Poll({
+    clock,
+    periodMs: PROVIDERS_MS,
+    call: () => healthHistory.update(),
+    onSuccess: outage.succeeded,
+    onFailure: outage.failed,
+  });
+}
+
+/** Deletes generations and rejected requests beyond their retention, and merges sums of hours. */
 function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platform): readonly Timer[] {
-  const { retention, rollUp, leases } = stores;
+  const { retention, rejections, rollUp, leases } = stores;
   const sweepAfter = (readDays: (config: Config) => number | null, sweep: Omit<DaySweep, "days">) =>
     restartOnChange(config, readDays, (days) =>
       scheduleSweep({ ...sweep, days }, { leases, clock, log, owner: gatewayId }),
@@ -204,6 +204,13 @@ function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platfor
       name: "usage roll-up",
       step: (firstKept) => rollUp.rollUpHours(firstKept),
       failureEvent: "usage by hour beyond storage.hourly_usage_days could not be merged; it is merged later",
+    }),
+    // If none are recorded, not even those of today are kept.
+    sweepAfter(({ storage }) => (storage.rejected_days === 0 ? -1 : storage.rejected_days), {
+      name: "rejected requests",
+      step: (firstKept) => sweepRejections(rejections, firstKept * DAY_MS),
+      failureEvent:
+        "rejected requests beyond storage.rejected_days could not be deleted; they are deleted later",
     }),
   ];
 }

@@ -144,7 +144,10 @@ async function saveRest({ recorder, usageTimes, http }: Parts): Promise<void> {
   await http.generation.accounts.byokKeys.saveUses();
   await http.callers.keyCache.saveUses();
   await http.reports.promptLog.drain();
+  await http.reports.rejections.close();
   await http.features.repeatable.drain();
+  // Diagnosis: without it, everything that counts is saved.
+  await http.reports.healthHistory.flush().catch(() => {});
 }
 
 /** Resolves or rejects with `work`, or rejects after a time with a `StoreError`. Keeps the process alive meanwhile. */

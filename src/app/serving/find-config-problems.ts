@@ -17,7 +17,12 @@ import { findUnknownVariables } from "../config/environment-variables.ts";
 import { findEndpointUrls, findOddPrices } from "../config/find-odd-values.ts";
 import { type ExaminedConfig, examineConfig, problemAt, readConfigFile } from "../config/load-config.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
-import { readExportSettings, readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
+import {
+  readExportSettings,
+  readMetricsAllowed,
+  readTrustedProxies,
+  requireOidcSecret,
+} from "../config/read-settings.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { type BuiltServing, buildServing } from "./build-serving.ts";
 import { findUnpricedModels } from "./configured-hosts.ts";
@@ -113,6 +118,7 @@ async function findFurtherProblems(
   collectProblems(problems, () => openMasterKeys(config, random));
   collectProblems(problems, () => readTrustedProxies(config));
   collectProblems(problems, () => readMetricsAllowed(config));
+  collectProblems(problems, () => requireOidcSecret(config));
   collectProblems(problems, () => readExportSettings(environment));
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   try {

@@ -8,6 +8,7 @@ import { FreeLimit } from "../../core/limits/free-limit.ts";
 import type { RateLimiter } from "../../core/limits/rate-limiter.ts";
 import type { ConsoleDeps } from "../../http/context/console-deps.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
+import { SHIPPED_DOCUMENTS_DIRECTORY } from "../catalog/shipped-files.ts";
 import type { Config } from "../config/config-schema.ts";
 import { readPricingRules } from "../config/pricing-schema.ts";
 import {
@@ -19,6 +20,7 @@ import {
   readTimers,
   readTrustedProxies,
 } from "../config/read-settings.ts";
+import { openDocuments } from "../documents/open-documents.ts";
 
 /** The dependencies of requests that follow from the configuration. A reload replaces them. */
 export interface Configured {
@@ -47,6 +49,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
   const bodyWaits = keep((silenceMs: number) => new WaitList(clock, silenceMs));
   const unread = keep((silenceMs: number, bytes: number) => createUnreadAnswers(clock, silenceMs, bytes));
   const listLimits = keep((limits: Config["limits"]) => readLimits({ limits }));
+  const documents = openDocuments(SHIPPED_DOCUMENTS_DIRECTORY);
   return (config) => {
     const { limits, server, timers, billing } = config;
     return {
@@ -66,6 +69,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
         browser: {
           console: sources.buildConsole(config),
           oidcIssuer: config.console.oidc?.issuer ?? null,
+          documents,
         },
       },
       generation: {

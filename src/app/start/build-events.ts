@@ -12,15 +12,19 @@ import type { RequestObserver } from "../../core/telemetry/request-observer.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
 import { WebhookSender } from "../../telemetry/webhooks/webhook-sender.ts";
 import type { Config } from "../config/config-schema.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import { restartOnChange } from "../config/restart-on-change.ts";
 import type { JoinedGateways } from "../several/join-gateways.ts";
 import type { Stores } from "../stores/stores.ts";
 import { createLedgerAlarm } from "../watch/ledger-alarm.ts";
 import { announceExpiringKeys } from "../watch/watch-keys.ts";
 import { updateErrorRate, updateProviders } from "../watch/watch-providers.ts";
+import { keep } from "./build-configured.ts";
+import type { LedgerAlarm } from "./telemetry-source.ts";
 
 /** The inputs of events. */
 interface EventSource {
-  readonly config: Config;
+  readonly live: LiveConfig;
   readonly platform: {
     readonly clock: Clock;
     readonly random: Random;
@@ -38,12 +42,18 @@ interface WatchedParts {
   readonly budgetWatch: BudgetWatch;
 }
 
+/** The parts that observe the requests that begin under one configuration. */
+interface Observation {
+  readonly extensions: readonly Extension[];
+  readonly observer: Pick<RequestObserver, "onRejected"> | null;
+}
+
 /** The events of a gateway, and the webhooks that receive them. */
 export interface Events {
   readonly webhooks: WebhookSender;
-  readonly extensions: readonly Extension[];
-  readonly observer: Pick<RequestObserver, "onRejected"> | null;
-  readonly onLedgerChecked: ((differences: number) => void) | null;
+  /** Returns what observes the requests that begin under a configuration. */
+  observe(config: Config): Observation;
+  readonly ledgerAlarm: LedgerAlarm;
   /** Starts what looks for events at intervals. */
   start(parts: WatchedParts): Timer;
   /** Sends what waits once more. */
@@ -58,58 +68,88 @@ const BUDGETS_MS = 2 * SECOND_MS;
 const KEYS_MS = HOUR_MS;
 const FIRST_KEYS_MS = MINUTE_MS;
 
-/** Builds what is wanted: an event that no webhook receives has no extension and no timer. */
+/**
+ * Builds what reports events under the configuration in force: an event that no webhook receives has no extension and no timer. Queues,
+ * counts and incidents survive a reload.
+ */
 export function buildEvents(source: EventSource): Events {
-  const { config, platform, ids } = source;
-  const configured = config.webhooks ?? [];
-  const webhooks = new WebhookSender({
-    ...platform,
-    ids,
-    webhooks: configured.map(({ secret = null, ...webhook }) => ({ ...webhook, secret })),
-  });
-  const wanted = new Set(configured.flatMap(({ events }) => events));
+  const { live, platform, ids } = source;
+  const { clock } = platform;
+  const webhooks = new WebhookSender({ ...platform, ids });
+  const follow = (config: Config) =>
+    webhooks.replace(
+      (config.webhooks ?? []).map(({ secret = null, ...webhook }) => ({ ...webhook, secret })),
+    );
+  follow(live.current());
+  live.subscribe(follow);
   const send: EventSink = (event) => webhooks.send(event);
-  const errors = wanted.has("errors.rate")
-    ? createErrorRate(platform.clock, config.alerts.error_window_minutes * MINUTE_MS)
-    : null;
+  const countErrors = keep((isWanted: boolean) => (isWanted ? createErrorRate(clock) : null));
+  const readErrors = (config: Config) => countErrors(isWanted(config, "errors.rate"));
   return {
     webhooks,
-    extensions: errors === null ? [] : [errors],
-    observer: errors,
-    onLedgerChecked: wanted.has("ledger.imbalance") ? createLedgerAlarm(send, platform.clock) : null,
-    start: (parts) => startWatching(source, { wanted, send, errors }, parts),
+    observe(config) {
+      const errors = readErrors(config);
+      return { extensions: errors === null ? [] : [errors], observer: errors };
+    },
+    ledgerAlarm: {
+      isWanted: (config) => isWanted(config, "ledger.imbalance"),
+      onChecked: createLedgerAlarm(send, clock),
+    },
+    start: (parts) => startWatching(source, { send, readErrors }, parts),
     stop: () => webhooks.stop(),
   };
 }
 
-interface Watching {
-  readonly wanted: ReadonlySet<EventType>;
-  readonly send: EventSink;
-  readonly errors: ErrorRateCounter | null;
+/** Returns whether a webhook receives one of these types of events. */
+function isWanted({ webhooks = [] }: Config, ...types: readonly EventType[]): boolean {
+  return webhooks.some(({ events }) => types.some((type) => events.includes(type)));
 }
 
-function startWatching(source: EventSource, watching: Watching, parts: WatchedParts): Timer {
-  const { config, platform, stores, gatewayId, gateways } = source;
+interface Watching {
+  readonly send: EventSink;
+  /** Returns the counter of failed requests under a configuration; null if no webhook receives their share. */
+  readonly readErrors: (config: Config) => ErrorRateCounter | null;
+}
+
+function startWatching(source: EventSource, { send, readErrors }: Watching, parts: WatchedParts): Timer {
+  const { live, platform, stores, gatewayId, gateways } = source;
   const { clock, log } = platform;
-  const { wanted, send, errors } = watching;
   const incidents = new Incidents({ leases: stores.isShared ? stores.leases : null, owner: gatewayId });
-  const timers: Timer[] = [];
   const every = (ms: number, look: () => Promise<void>, firstMs = ms) =>
-    timers.push(lookEvery({ clock, log, ms, firstMs, look }));
-  if (wanted.has("provider.down") || wanted.has("provider.up"))
-    every(LOOK_MS, () => updateProviders({ incidents, send, clock, generation: parts.http.generation }));
-  // Requests are warned of budgets, also without a webhook.
-  every(BUDGETS_MS, async () => {
-    await parts.budgetWatch.check({ send, drain: () => parts.http.generation.recorder.drain() });
-    if (await gateways.isLeader()) await parts.budgetWatch.merge();
-  });
-  if (errors !== null)
-    every(LOOK_MS, () => updateErrorRate({ incidents, send, clock, errors, alerts: config.alerts }));
-  if (wanted.has("key.expiring")) {
-    const announce = () =>
-      announceExpiringKeys({ stores, gateways, clock, log, send, days: config.alerts.key_expiring_days });
-    every(KEYS_MS, announce, FIRST_KEYS_MS);
-  }
+    lookEvery({ clock, log, ms, firstMs, look });
+  const whileWanted = (types: readonly EventType[], look: () => Promise<void>) =>
+    restartOnChange(
+      live,
+      (config) => isWanted(config, ...types),
+      (isOn) => (isOn ? every(LOOK_MS, look) : null),
+    );
+  const timers = [
+    whileWanted(["provider.down", "provider.up"], () =>
+      updateProviders({ incidents, send, clock, generation: parts.http.generation }),
+    ),
+    whileWanted(["errors.rate"], async () => {
+      const { alerts } = live.current();
+      const errors = readErrors(live.current());
+      if (errors !== null) await updateErrorRate({ incidents, send, clock, errors, alerts });
+    }),
+    // Requests are warned of budgets, also without a webhook.
+    every(BUDGETS_MS, async () => {
+      await parts.budgetWatch.check({ send, drain: () => parts.http.generation.recorder.drain() });
+      if (await gateways.isLeader()) await parts.budgetWatch.merge();
+    }),
+    restartOnChange(
+      live,
+      (config) => (isWanted(config, "key.expiring") ? config.alerts.key_expiring_days : null),
+      (days) =>
+        days === null
+          ? null
+          : every(
+              KEYS_MS,
+              () => announceExpiringKeys({ stores, gateways, clock, log, send, days }),
+              FIRST_KEYS_MS,
+            ),
+    ),
+  ];
   return {
     cancel() {
       for (const timer of timers) timer.cancel();
@@ -150,11 +190,12 @@ function lookEvery({ clock, log, ms, firstMs, look }: Look): Timer {
 /** Returns an observer that notifies two others. */
 export function joinObservers(
   first: RequestObserver | null,
-  second: Events["observer"],
+  second: Observation["observer"],
 ): RequestObserver | null {
   if (second === null) return first;
   return {
     onAnswered: (api, addedMs) => first?.onAnswered(api, addedMs),
+    onRefused: (failure) => first?.onRefused(failure),
     onRejected(request, failure, durationMs) {
       first?.onRejected(request, failure, durationMs);
       second.onRejected(request, failure, durationMs);

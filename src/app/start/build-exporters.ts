@@ -16,14 +16,13 @@ import type { TelemetrySource } from "./telemetry-source.ts";
 /** The inputs of exporters. */
 interface ExporterSource extends TelemetrySource {
   readonly otlp: OtlpSettings;
-  /** Null if there are no metrics. */
-  readonly registry: ReadableRegistry | null;
+  readonly registry: ReadableRegistry;
 }
 
 /** The exporters that send telemetry to a collector. */
 export interface Exporters {
-  /** Null if traces are not exported. */
-  readonly tracer: Tracer | null;
+  /** Creates a tracer, perhaps with the attributes of the GenAI conventions. Null if traces are not exported. */
+  readonly createTracer: ((isGenAi: boolean) => Tracer) | null;
   /** Starts the exports at intervals. */
   start(): Timer;
   /** Sends what waits. No export is repeated from now on. */
@@ -32,7 +31,7 @@ export interface Exporters {
 
 /** Builds the exporters of the signals that are exported. */
 export function buildExporters(source: ExporterSource): Exporters {
-  const { config, platform, otlp, registry, gatewayId } = source;
+  const { platform, otlp, registry, gatewayId } = source;
   const { clock, random } = platform;
   const stopping = new AbortController();
   const origin = describeOrigin(otlp, gatewayId);
@@ -47,7 +46,6 @@ export function buildExporters(source: ExporterSource): Exporters {
   const spans = traces && new SpanExporter(postingOf(traces), origin, reports.traces);
   const values =
     metrics &&
-    registry &&
     new MetricExporter({
       posting: postingOf(metrics),
       origin,
@@ -55,9 +53,11 @@ export function buildExporters(source: ExporterSource): Exporters {
       families: registry.families,
       startedAt: clock.now(),
     });
-  const isGenAi = config.telemetry.gen_ai_semconv === "latest";
   return {
-    tracer: traces && spans && createTracer({ sampler: traces.sampler, random, exporter: spans, isGenAi }),
+    createTracer:
+      traces &&
+      spans &&
+      ((isGenAi) => createTracer({ sampler: traces.sampler, random, exporter: spans, isGenAi })),
     start: () => (values && metrics ? values.start(metrics.intervalMs) : { cancel() {} }),
     async flush() {
       stopping.abort();
@@ -75,8 +75,8 @@ function describeOrigin({ resource }: OtlpSettings, gatewayId: string): EncodedO
 
 /** Counts what was exported and dropped, and logs when exporting begins to fail and works again. */
 function createReports({ platform: { log, clock }, registry }: ExporterSource) {
-  const taken = registry?.counter(METRICS.exportedTelemetry);
-  const dropped = registry?.counter(METRICS.droppedTelemetry);
+  const taken = registry.counter(METRICS.exportedTelemetry);
+  const dropped = registry.counter(METRICS.droppedTelemetry);
   const reportsOf = (signal: "traces" | "metrics"): ExportReports => {
     const outage = createOutageLog({
       log,
@@ -84,15 +84,15 @@ function createReports({ platform: { log, clock }, registry }: ExporterSource) {
       failureEvent: `${signal} were dropped`,
       recoveryEvent: `${signal} are exported again`,
     });
-    dropped?.add(0, signal);
+    dropped.add(0, signal);
     return {
       onTaken(count) {
         outage.succeeded();
-        taken?.add(count, signal);
+        taken.add(count, signal);
       },
       onDropped(count, reason) {
         outage.failed(new Error(reason));
-        dropped?.add(count, signal);
+        dropped.add(count, signal);
       },
     };
   };

@@ -38,15 +38,19 @@ interface ManagementParts extends Pick<CatalogManagerOptions, "runRefresh"> {
   readonly vault: Vault;
   readonly byokKeys: ProviderKeyCache;
   readonly usageTimes: HttpDeps["reports"]["usageTimes"];
+  readonly healthHistory: HttpDeps["reports"]["healthHistory"];
   readonly accountRoutes: AccountRoutes;
   readonly random: Random;
   /** How a stored configuration is tried and applied here. */
-  readonly storedConfig: Pick<ConfigManagerParts, "tryStored" | "requireSealing" | "onChanged">;
+  readonly storedConfig: Pick<
+    ConfigManagerParts,
+    "tryStored" | "hasTriedSignIn" | "requireSealing" | "onChanged"
+  >;
 }
 
 /** The dependencies of management endpoints that no reload replaces. */
 interface ManagementDeps extends Pick<StoreDeps, "clock" | "callers" | "resources"> {
-  readonly reports: Pick<StoreDeps["reports"], "usage" | "usageTimes">;
+  readonly reports: Pick<StoreDeps["reports"], "usage" | "usageTimes" | "healthHistory">;
 }
 
 /** Builds what identifies callers and manages resources. */
@@ -77,7 +81,11 @@ export function buildManagement(parts: ManagementParts): ManagementDeps {
       pages: new ServedPages(),
       listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
     },
-    reports: { usage: stores.usage, usageTimes: parts.usageTimes },
+    reports: {
+      usage: stores.usage,
+      usageTimes: parts.usageTimes,
+      healthHistory: parts.healthHistory,
+    },
   };
 }
 

@@ -14,51 +14,72 @@ import { createMetricRegistry, type ReadableRegistry } from "../../telemetry/met
 import type { TextWebhookDeps } from "../../telemetry/webhooks/text-webhook.ts";
 import type { Config } from "../config/config-schema.ts";
 import { readExportSettings, readMetricsAllowed } from "../config/read-settings.ts";
+import { restartOnChange } from "../config/restart-on-change.ts";
 import { type ObservedParts, observeParts } from "../watch/observe-parts.ts";
 import { observeProcess, watchEventLoop } from "../watch/observe-process.ts";
 import type { ProcessGroup } from "../watch/process-group.ts";
-import { createLedgerCheck, watchLedger } from "../watch/watch-ledger.ts";
+import { createLedgerCheck, createLedgerWatch } from "../watch/watch-ledger.ts";
+import { keep } from "./build-configured.ts";
 import { buildExporters, type Exporters } from "./build-exporters.ts";
 import type { TelemetrySource } from "./telemetry-source.ts";
 
+/** The parts that observe the requests that begin under one configuration. */
+interface Observation {
+  readonly extensions: readonly Extension[];
+  readonly observers: HttpDeps["observers"];
+}
+
 /** The metrics and traces of a gateway. */
 export interface Telemetry {
-  readonly extensions: readonly Extension[];
+  /** Returns what observes the requests that begin under a configuration. A part that is switched off has no extension. */
+  observe(config: Config): Observation;
   /** Counts requests that a guardrail matches. */
   readonly onGuardrailVerdict: TextWebhookDeps["onVerdict"];
   readonly onGuardrailMatch: (match: GuardrailMatch) => void;
-  readonly observers: HttpDeps["observers"];
   /** Starts what is measured and exported at intervals, once all parts are built. */
   start(parts: ObservedParts): Timer;
   /** Sends what waits for the collector. Resolves when it was sent or dropped. */
   flush(): Promise<void>;
 }
 
-/** Builds the parts that are switched on. The others have no extension and no timer. @throws ConfigError */
+/**
+ * Builds the parts of all metrics and traces, so that a reload can switch them on and counts survive it. What is switched off gets no
+ * values. @throws ConfigError
+ */
 export function buildTelemetry(source: TelemetrySource): Telemetry {
-  const { config, platform, serving } = source;
+  const { platform, serving } = source;
   const otlp = readExportSettings(platform.environment);
-  const hasMetrics = config.metrics.enabled || otlp.metrics !== null;
-  const registry = hasMetrics ? createMetricRegistry() : null;
+  const hasMetrics = (config: Config) => config.metrics.enabled || otlp.metrics !== null;
+  const registry = createMetricRegistry();
   const exporters = buildExporters({ ...source, otlp, registry });
-  const requestMetrics =
-    registry && createRequestMetrics({ registry, findModelId: (text) => findModelId(serving(), text) });
-  const guardrailMatches = registry?.counter(METRICS.guardrailMatches);
-  const guardrailVerdicts = registry?.counter(METRICS.guardrailVerdicts);
-  const propagated = new Set(config.telemetry.propagate_to);
+  const requestMetrics = createRequestMetrics({
+    registry,
+    findModelId: (text) => findModelId(serving(), text),
+  });
+  const guardrailMatches = registry.counter(METRICS.guardrailMatches);
+  const guardrailVerdicts = registry.counter(METRICS.guardrailVerdicts);
+  const createTracer = keep((isGenAi: boolean) => exporters.createTracer?.(isGenAi) ?? null);
+  const served = serveMetrics(registry, platform.processes);
   return {
-    extensions: [
-      ...(requestMetrics === null ? [] : [requestMetrics]),
-      ...(exporters.tracer === null ? [] : [createTracing((slug) => propagated.has(slug))]),
-    ],
-    onGuardrailVerdict: (name, verdict) => guardrailVerdicts?.add(1, name, verdict),
-    onGuardrailMatch: ({ name, action, on }) => guardrailMatches?.add(1, name, action, on),
-    observers: {
-      requestObserver: requestMetrics,
-      tracer: exporters.tracer,
-      metrics: registry && config.metrics.enabled ? serveMetrics(registry, config, platform.processes) : null,
+    observe(config) {
+      const { gen_ai_semconv, propagate_to } = config.telemetry;
+      const propagated = new Set(propagate_to);
+      const tracer = createTracer(gen_ai_semconv === "latest");
+      return {
+        extensions: [
+          ...(hasMetrics(config) ? [requestMetrics] : []),
+          ...(tracer === null ? [] : [createTracing((slug) => propagated.has(slug))]),
+        ],
+        observers: {
+          requestObserver: hasMetrics(config) ? requestMetrics : null,
+          tracer,
+          metrics: config.metrics.enabled ? { ...served, ...readMetricsAccess(config) } : null,
+        },
+      };
     },
-    start: (parts) => startAll({ source, registry, exporters }, parts),
+    onGuardrailVerdict: (name, verdict) => guardrailVerdicts.add(1, name, verdict),
+    onGuardrailMatch: ({ name, action, on }) => guardrailMatches.add(1, name, action, on),
+    start: (parts) => startAll({ source, registry, exporters, hasMetrics }, parts),
     flush: exporters.flush,
   };
 }
@@ -70,31 +91,33 @@ function findModelId({ catalog, tiers, namedRoutes }: Serving, text: string): st
 
 interface Started {
   readonly source: TelemetrySource;
-  readonly registry: ReadableRegistry | null;
+  readonly registry: ReadableRegistry;
   readonly exporters: Exporters;
+  /** Returns whether metrics are served or exported under a configuration. */
+  readonly hasMetrics: (config: Config) => boolean;
 }
 
-function startAll({ source, registry, exporters }: Started, parts: ObservedParts): Timer {
-  const { config, platform } = source;
+function startAll({ source, registry, exporters, hasMetrics }: Started, parts: ObservedParts): Timer {
+  const { live, platform, ledgerAlarm } = source;
   const { clock, log } = platform;
-  const timers: Timer[] = [exporters.start()];
-  if (registry !== null) {
-    observeParts(registry, parts, config);
-    timers.push(watchEventLoop(registry, clock));
-    observeProcess(registry, describeProcess(clock));
-  }
-  if (registry !== null || source.onLedgerChecked !== null)
-    timers.push(
-      watchLedger({
-        registry,
-        clock,
-        log,
-        minutes: config.metrics.ledger_check_minutes,
-        isLeader: () => parts.gateways.isLeader(),
-        countDifferences: createLedgerCheck(parts.stores),
-        onChecked: source.onLedgerChecked,
-      }),
-    );
+  observeParts(registry, parts, live.current());
+  const lag = registry.histogram(METRICS.eventLoopLag);
+  observeProcess(registry, describeProcess(clock));
+  const ledger = createLedgerWatch({
+    registry,
+    clock,
+    log,
+    isLeader: () => parts.gateways.isLeader(),
+    countDifferences: createLedgerCheck(parts.stores),
+    onChecked: ledgerAlarm.onChecked,
+  });
+  const readCheckMinutes = (config: Config) =>
+    hasMetrics(config) || ledgerAlarm.isWanted(config) ? config.metrics.ledger_check_minutes : 0;
+  const timers = [
+    exporters.start(),
+    restartOnChange(live, hasMetrics, (isOn) => (isOn ? watchEventLoop(lag, clock) : null)),
+    restartOnChange(live, readCheckMinutes, (minutes) => ledger.start(minutes)),
+  ];
   return {
     cancel() {
       for (const timer of timers) timer.cancel();
@@ -113,9 +136,8 @@ function describeProcess(clock: Clock) {
 /** Serves the metrics of this process, or of all processes that share the port. */
 function serveMetrics(
   registry: ReadableRegistry,
-  config: Config,
   group: ProcessGroup | undefined,
-): MetricsDeps {
+): Pick<MetricsDeps, "print"> {
   const labels: Record<string, string> = group === undefined ? {} : { process: String(group.index) };
   const readOwn = () => printFamilies(registry.families, labels);
   group?.serveMetrics(readOwn);
@@ -132,12 +154,11 @@ function serveMetrics(
       });
       return { text: await reading, mediaType: TEXT_FORMAT };
     },
-    ...readMetricsAccess(config),
   };
 }
 
 /** Reads who may read the metrics. @throws ConfigError */
-export function readMetricsAccess(config: Config): Pick<MetricsDeps, "tokenHash" | "allowed"> {
+function readMetricsAccess(config: Config): Pick<MetricsDeps, "tokenHash" | "allowed"> {
   const { token } = config.metrics;
   return { tokenHash: token === undefined ? null : hashSecret(token), allowed: readMetricsAllowed(config) };
 }

@@ -14,7 +14,7 @@ import { diffConfigs, keepUntilRestart } from "../config/diff-configs.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import { combineConfig } from "../config/load-config.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
-import { readMetricsAllowed, readTrustedProxies } from "../config/read-settings.ts";
+import { readMetricsAllowed, readTrustedProxies, requireOidcSecret } from "../config/read-settings.ts";
 import { findAllProblems } from "../serving/find-config-problems.ts";
 import type { PreparedServing, ServingSource } from "../serving/open-serving.ts";
 import type { TriedConfig } from "../stored-config/create-config-manager.ts";
@@ -241,6 +241,7 @@ function findProblems(config: Config, { random }: ReloaderParts): readonly Confi
   collectProblems(problems, () => openMasterKeys(config, random));
   collectProblems(problems, () => readTrustedProxies(config));
   collectProblems(problems, () => readMetricsAllowed(config));
+  collectProblems(problems, () => requireOidcSecret(config));
   return problems;
 }
 

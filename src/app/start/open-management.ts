@@ -78,12 +78,14 @@ export async function openManagement(
     ...{ ledger: ledgerOf(stores), usageTimes: { async flush() {} }, accountRoutes, random },
     storedConfig: {
       tryStored: (stored) => tryStored(live.current(), stored, { environment, clock, random }),
+      hasTriedSignIn: async () => true,
       requireSealing: () => requireSameSealing(stores, masters),
       async onChanged() {
         live.replace(await addStored(fileConfig, { store: stores.config, vault, environment }), []);
         await serving.follow(live.current());
       },
     },
+    healthHistory: { store: stores.healthHistory, async flush() {} },
   });
   const store = checkSealing(stores.providerKeys, () => requireSameSealing(stores, masters));
   const deps: StoreDeps = {
@@ -99,6 +101,10 @@ export async function openManagement(
       promptLog: {
         find: (id) => findPromptLogEntry({ store: stores.promptLog, vault, clock }, id),
         has: (id) => stores.promptLog.hasEntry(id, clock.now()),
+      },
+      rejections: {
+        find: (id) => stores.rejections.findRejection(id),
+        list: (query) => stores.rejections.listRejections(query),
       },
     },
     generation: {

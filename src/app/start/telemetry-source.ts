@@ -3,11 +3,20 @@ import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { Serving } from "../../core/generation/call/call.ts";
 import type { Config } from "../config/config-schema.ts";
+import type { LiveConfig } from "../config/live-config.ts";
 import type { ProcessGroup } from "../watch/process-group.ts";
+
+/** The receiver of the results of ledger checks, besides metrics. */
+export interface LedgerAlarm {
+  /** Returns whether the checks are needed under a configuration even without metrics. */
+  isWanted(config: Config): boolean;
+  /** Called with the number of inconsistencies that a check has found. */
+  onChecked(differences: number): void;
+}
 
 /** The inputs of telemetry. */
 export interface TelemetrySource {
-  readonly config: Config;
+  readonly live: LiveConfig;
   readonly platform: {
     readonly clock: Clock;
     readonly random: Random;
@@ -17,6 +26,5 @@ export interface TelemetrySource {
   };
   readonly gatewayId: string;
   readonly serving: () => Serving;
-  /** Called with the number of inconsistencies that a ledger check has found; null if only metrics report them. */
-  readonly onLedgerChecked: ((differences: number) => void) | null;
+  readonly ledgerAlarm: LedgerAlarm;
 }

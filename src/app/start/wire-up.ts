@@ -9,11 +9,13 @@ import type { Clock } from "../../base/time/clock.ts";
 import { createTurnLine } from "../../base/time/next-turn.ts";
 import { principalOfAccount } from "../../core/accounts/memory/inference-principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records/records.ts";
+import { hashOidcConfig } from "../../core/console/oidc-trials.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import { AnswerCache } from "../../core/extensions/answers/answer-cache.ts";
 import { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { BudgetWatch } from "../../core/extensions/budgets/budget-watch.ts";
 import { Guardrails } from "../../core/extensions/guardrails/guardrails.ts";
+import { HealthHistory } from "../../core/extensions/health-history/health-history.ts";
 import { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
 import { createRequestLog } from "../../core/extensions/request-log.ts";
 import { ShadowTraffic, type ShadowTrafficDeps } from "../../core/extensions/shadow/shadow-traffic.ts";
@@ -41,6 +43,7 @@ import type { ConfigReload, ReloadOptions } from "../../core/settings/config-rel
 import { ClientMemory } from "../../core/usage/clients/client-memory.ts";
 import type { Journal } from "../../core/usage/journal/journal.ts";
 import type { Recorder } from "../../core/usage/journal/recorder.ts";
+import { RejectionLog } from "../../core/usage/rejections/rejection-log.ts";
 import type { TimesRecorder } from "../../core/usage/reports/times-recorder.ts";
 import { createRequestEncoder } from "../../encoder/request-encoder.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
@@ -59,6 +62,7 @@ import { readGuardrails } from "../config/guardrail-schema.ts";
 import { LiveConfig } from "../config/live-config.ts";
 import { readFileConfig } from "../config/load-config.ts";
 import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
+import { requireOidcSecret } from "../config/read-settings.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
 import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
@@ -83,7 +87,7 @@ import { createConsoleBuilder } from "./build-console.ts";
 import { buildEvents, type Events, joinObservers } from "./build-events.ts";
 import { buildManagement } from "./build-management.ts";
 import { buildMoney, type Money } from "./build-money.ts";
-import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
+import { buildTelemetry, type Telemetry } from "./build-telemetry.ts";
 import { ConfigReloader, type ReloaderStart, rejectReload } from "./config-reloader.ts";
 
 /** How long after the maximum duration of a generation its hold, and its leases of limits, lapse. Milliseconds. */
@@ -143,6 +147,7 @@ export interface Parts extends Resources {
   readonly recorder: Recorder;
   readonly usageTimes: TimesRecorder;
   readonly budgetWatch: BudgetWatch;
+  readonly healthHistory: HealthHistory;
   /** The log of records that the store rejects. */
   readonly recordOutage: OutageLog;
   /** The health of the store, which the regular reading reports and requests check. */
@@ -205,6 +210,7 @@ async function buildParts({
 }: { readonly platform: Platform } & Opened): Promise<Parts> {
   const { clock, random } = platform;
   const { stores, gatewayId } = resources;
+  requireOidcSecret(config);
   const reported = describeGatewayConfig({
     config,
     revision: started.stored?.revision ?? 0,
@@ -220,24 +226,27 @@ async function buildParts({
   const money = buildMoney(base);
   const secrets = await buildSecrets(base, vault);
   const events = buildEvents({ ...base, ids: stores.ids });
-  const { onLedgerChecked } = events;
+  const { ledgerAlarm } = events;
   const serving = () => resources.serving.current();
-  const telemetry = buildTelemetry({ ...base, serving, onLedgerChecked });
+  const telemetry = buildTelemetry({ ...base, serving, ledgerAlarm });
   const common = await buildCommonState(base);
+  const healthHistory = buildHealthHistory(base, common);
   const { extensions, ...features } = buildFeatures(base, {
-    ...{ ...secrets, common, telemetry, events, budgetWatch: money.budgetWatch },
+    ...{ ...secrets, common, telemetry, budgetWatch: money.budgetWatch, healthHistory },
     findPayer: () => principalOfAccount(fixed.callers.accountCache, DEFAULT_ACCOUNT_ID),
     generate: (call) => generate(current().generation, call),
   });
   const drains = new Drains({ store: stores.drains, changes: stores.changes });
   await drains.refresh();
-  const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
+  const parts = { ...money, ...secrets, ...common, extensions, drains, healthHistory };
+  const generation = buildGeneration(base, parts);
   const reloader = buildReloader(base, { generation, vault, started });
   const managed = buildManagement({
-    ...{ ...platform, ...base, ...money, ...secrets },
+    ...{ ...platform, ...base, ...money, ...secrets, healthHistory },
     runRefresh: refreshOf(base),
     storedConfig: {
       tryStored: (stored) => reloader.tryStored(stored),
+      hasTriedSignIn: async (oidc) => stores.oidcTrials.hasSucceeded(hashOidcConfig(oidc), clock.now()),
       requireSealing: async () => {},
       async onChanged() {
         // If that fails, the next regular reading finds the change.
@@ -247,7 +256,11 @@ async function buildParts({
     },
   });
   const { promptLog, repeatable, shadow } = features;
-  const { observers } = telemetry;
+  const rejections = new RejectionLog({
+    ...platform,
+    store: stores.rejections,
+    isEnabled: () => live.current().storage.rejected_days > 0,
+  });
   const fixed: FixedHttpDeps = {
     ...buildServer(base, { ...money, common, reloader }),
     callers: {
@@ -261,17 +274,22 @@ async function buildParts({
       reloadConfig: (options) =>
         (platform.reloadAll?.(options) ?? reloader.reload(options)).catch(rejectReload),
     },
-    reports: { ...managed.reports, promptLog, generationFeed: createGenerationFeed(stores, platform) },
+    reports: {
+      ...managed.reports,
+      promptLog,
+      rejections,
+      generationFeed: createGenerationFeed(stores, platform),
+    },
     features: { repeatable, shadow },
-    observers: { ...observers, requestObserver: joinObservers(observers.requestObserver, events.observer) },
   };
-  const current = followConfig(base, { fixed, generation });
+  const current = followConfig(base, { fixed, generation, telemetry, events, vault: secrets.vault });
   return {
     ...resources,
     gateways,
     recorder: money.recorder,
     usageTimes: money.usageTimes,
     budgetWatch: money.budgetWatch,
+    healthHistory,
     recordOutage: money.recordOutage,
     health,
     get http() {
@@ -295,12 +313,23 @@ interface Features
 /** The inputs of the features. */
 interface FeatureParts
   extends Pick<Secrets, "vault">,
-    Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch">,
+    Pick<Parts, "common" | "telemetry" | "budgetWatch" | "healthHistory">,
     Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
+
+function buildHealthHistory(
+  { platform, stores, serving, gatewayId }: Base,
+  { health }: CommonState,
+): HealthHistory {
+  return new HealthHistory({
+    ...{ store: stores.healthHistory, clock: platform.clock, ids: stores.ids, gatewayId },
+    health: platform.health ?? health,
+    serving: () => serving.current(),
+  });
+}
 
 function buildFeatures(
   { platform, stores, live }: Base,
-  { vault, common, telemetry, events, budgetWatch, findPayer, generate }: FeatureParts,
+  { vault, common, telemetry, budgetWatch, healthHistory, findPayer, generate }: FeatureParts,
 ): Features {
   const { clock, log, random } = platform;
   const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
@@ -315,15 +344,8 @@ function buildFeatures(
   live.subscribe(follow);
   // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
   const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
-  const extensions = [
-    createRequestLog({ clock, log }),
-    guardrails,
-    budgetWatch,
-    ...own,
-    ...telemetry.extensions,
-    ...events.extensions,
-    ...(platform.extensions ?? []),
-  ];
+  const first = [createRequestLog({ clock, log }), guardrails, budgetWatch, healthHistory];
+  const extensions = [...first, ...own];
   return { extensions, promptLog, repeatable, shadow };
 }
 
@@ -355,37 +377,54 @@ function buildServer(
   };
 }
 
-type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]> & ServerDeps;
+type FixedHttpDeps = Omit<HttpDeps, "generation" | "observers" | keyof Configured["http"]> & ServerDeps;
+/** `extensions` are those that every request has. */
 type FixedGenerationDeps = Omit<GenerationDeps, "settings">;
 
-/** The dependencies of requests that no reload replaces. */
-interface FixedDeps {
+/** The dependencies of requests that no reload replaces, and the parts that observe requests as the configuration says. */
+interface FixedDeps extends Pick<Parts, "telemetry" | "events">, Pick<Secrets, "vault"> {
   readonly fixed: FixedHttpDeps;
   readonly generation: FixedGenerationDeps;
 }
 
 /** Returns a function that returns the dependencies of requests under the configuration in force. */
-function followConfig({ live, platform, stores }: Base, { fixed, generation }: FixedDeps): () => HttpDeps {
+function followConfig(
+  { live, platform, stores }: Base,
+  { fixed, generation, telemetry, events, vault }: FixedDeps,
+): () => HttpDeps {
   const { clock, random, log } = platform;
   const { keyCache, accountCache } = fixed.callers;
-  const { ids, consoleSessions, identities } = stores;
+  const { ids, consoleSessions, identities, oidcTrials } = stores;
   const build = createConfiguredBuilder({
     clock,
     rateLimiter: generation.rateLimiter,
     buildConsole: createConsoleBuilder({
-      ...{ store: consoleSessions, identities, stores, keyCache, accountCache },
+      ...{ store: consoleSessions, identities, oidcTrials, stores, keyCache, accountCache, vault },
       ...{ clock, random, ids, log },
     }),
   });
   const assemble = (config: Config): HttpDeps => {
     const configured = build(config);
-    const { metrics } = fixed.observers;
+    const [measured, reported] = [telemetry.observe(config), events.observe(config)];
+    const { requestObserver } = measured.observers;
     return {
       ...fixed,
       ...configured.http,
       bodies: { ...fixed.bodies, ...configured.http.bodies },
-      observers: { ...fixed.observers, metrics: metrics && { ...metrics, ...readMetricsAccess(config) } },
-      generation: { ...generation, settings: configured.generation },
+      observers: {
+        ...measured.observers,
+        requestObserver: joinObservers(requestObserver, reported.observer),
+      },
+      generation: {
+        ...generation,
+        settings: configured.generation,
+        extensions: [
+          ...generation.extensions,
+          ...measured.extensions,
+          ...reported.extensions,
+          ...(platform.extensions ?? []),
+        ],
+      },
     };
   };
   let http = assemble(live.current());
@@ -579,10 +618,12 @@ function buildGeneration(
     rateLimiter,
     conversations,
     health,
+    healthHistory,
   }: Money &
     Secrets &
     CommonState &
     Pick<GenerationDeps, "extensions"> &
+    Pick<Parts, "healthHistory"> &
     Pick<GenerationDeps["routing"], "drains">,
 ): FixedGenerationDeps {
   const { clock, random, log } = platform;
@@ -598,7 +639,7 @@ function buildGeneration(
     routing: {
       health: platform.health ?? health,
       drains,
-      recentFailures: createRecentFailures(),
+      recentFailures: createRecentFailures((call, failure) => healthHistory.recordFailure(call, failure)),
       learnedRefusals: createLearnedRefusals(),
       retryBudget: createRetryBudget(),
       affinity: createAffinityMemory(),

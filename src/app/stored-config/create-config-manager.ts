@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../base/failures/errors.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { ProviderRecord } from "../../core/catalog/records/records.ts";
+import type { OidcConfig } from "../../core/console/oidc-schema.ts";
 import type { PinnedSetting } from "../../core/gateways/gateway-config.ts";
 import type { Serving } from "../../core/generation/call/call.ts";
 import type { Vault } from "../../core/provider-keys/vault.ts";
@@ -60,6 +62,8 @@ export interface ConfigManagerParts {
   readonly providers: () => readonly ProviderRecord[];
   /** Tries a stored configuration without applying it. Rejects with a `ConfigError` if it cannot be applied. */
   readonly tryStored: (stored: StoredConfig) => Promise<TriedConfig>;
+  /** Returns whether a person has signed in for trial with exactly these settings a short time ago. */
+  readonly hasTriedSignIn: (oidc: OidcConfig) => Promise<boolean>;
   /** Called before a secret is encrypted. Rejects if a running gateway could not decrypt it. */
   readonly requireSealing: () => Promise<void>;
   /** Called after a change was stored. */
@@ -130,7 +134,7 @@ export function createConfigManager(parts: ConfigManagerParts): ConfigManager {
 }
 
 async function tryEdits(parts: ConfigManagerParts, edits: readonly ConfigEdit[]): Promise<TriedConfig> {
-  const write = { from: null, change: edits, secrets: [], dryRun: true, by: "" };
+  const write = { from: null, change: edits, secrets: [], dryRun: true, by: "", isInConsole: false };
   return tryChange(parts, prepareChange(parts, await read(parts), write));
 }
 
@@ -160,7 +164,8 @@ async function makeChange(parts: ConfigManagerParts, write: ConfigWrite): Promis
     const from = before.latest?.revision ?? 0;
     if (write.from !== null && write.from !== from) rejectStale(write.from, from);
     const change = prepareChange(parts, before, write);
-    const { changes, candidate } = await tryChange(parts, change);
+    const { changes, candidate, config } = await tryChange(parts, change);
+    if (write.isInConsole) await requireTriedSignIn(parts, config);
     if (write.dryRun) return { revision: from, changes, isStored: false };
     const { latest } = before;
     const removed = listUnused(latest?.document ?? {}, candidate.document);
@@ -169,6 +174,20 @@ async function makeChange(parts: ConfigManagerParts, write: ConfigWrite): Promis
     if (tries === MAX_TRIES)
       fail("conflict", "The configuration is changed by others all the time. Try again.");
   }
+}
+
+/** Rejects other settings of the sign-in without a trial sign-in. */
+async function requireTriedSignIn(
+  { config: current, hasTriedSignIn }: ConfigManagerParts,
+  { console: { oidc } }: Config,
+): Promise<void> {
+  if (oidc === undefined || isDeepStrictEqual(oidc, current().console.oidc)) return;
+  if (await hasTriedSignIn(oidc)) return;
+  fail(
+    "conflict",
+    "Other settings of the sign-in are stored only after one trial sign-in with them has succeeded. Start it with POST /api/console/oidc/trials, and repeat the change within 15 minutes.",
+    { metadata: { field: "console.oidc", needs_trial: true } },
+  );
 }
 
 /** A gateway of an earlier version would go on without the stored policy. */

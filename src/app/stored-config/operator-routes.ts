@@ -6,7 +6,7 @@ import type { ConfigManager } from "../../core/stored-config/config-manager.ts";
 import { type ConfigValue, MAX_REVISIONS } from "../../core/stored-config/config-store.ts";
 import { keyOf } from "../config/setting-paths.ts";
 
-const WRITE = { from: null, secrets: [], dryRun: false } as const;
+const WRITE = { from: null, secrets: [], dryRun: false, isInConsole: false } as const;
 
 /** Creates the port to the operator's named routes over the stored configuration. `list` returns those of the configuration in force. */
 export function createOperatorRoutes(

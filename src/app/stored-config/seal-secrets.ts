@@ -1,7 +1,7 @@
 import type { Random } from "../../base/secrets/random.ts";
+import { SECRET } from "../../core/settings/config-marks.ts";
 import type { NewSecret } from "../../core/stored-config/config-manager.ts";
 import type { ConfigValue } from "../../core/stored-config/config-store.ts";
-import { SECRET } from "../config/config-marks.ts";
 import { schemasAt } from "../config/schema-paths.ts";
 import type { SettingEntry } from "../config/setting-paths.ts";
 

@@ -10,6 +10,7 @@ import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
 import type { FormerTierStore } from "../../core/catalog/tiers/former-tiers.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
 import type { IdentityStore } from "../../core/console/identity-store.ts";
+import type { OidcTrialStore } from "../../core/console/oidc-trial-store.ts";
 import type { PromptLogStore } from "../../core/extensions/prompt-log/prompt-log-store.ts";
 import type { ChangeSource } from "../../core/gateways/change-source.ts";
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
@@ -20,11 +21,13 @@ import type { LedgerStore } from "../../core/ledger/records/ledger-store.ts";
 import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
+import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
 import type { ConfigStore } from "../../core/stored-config/config-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal/journal.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
+import type { RejectionStore } from "../../core/usage/rejections/rejection-store.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
 import type { StartStoreThread } from "../../storage/sqlite/threads/store-thread.ts";
 
@@ -45,10 +48,13 @@ export interface Stores extends KeyStores {
   /** The leases of money of this gateway, usable after `actAs`; null if no other gateway spends from the stores. */
   readonly moneyLeases: MoneyLeases | null;
   readonly namedRoutes: NamedRouteStore;
+  readonly oidcTrials: OidcTrialStore;
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
+  readonly rejections: RejectionStore;
   readonly settings: SettingsStore;
   readonly drains: DrainStore;
+  readonly healthHistory: HealthHistoryStore;
   readonly retention: UsageRetention;
   readonly rollUp: UsageRollUp;
   readonly usage: UsageStore & UsageReports & UsageTimeStore & GenerationList;

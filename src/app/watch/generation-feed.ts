@@ -4,9 +4,9 @@ import { GenerationFeed } from "../../core/usage/generations/generation-feed.ts"
 import { createOutageLog } from "../stores/outage-log.ts";
 import type { Stores } from "../stores/stores.ts";
 
-/** Creates the feed of generations that are new or have changed. Failures of the store are logged once until it works again. */
+/** Creates the feed of generations that are new or have changed, and of rejected requests. Failures of the store are logged once until it works again. */
 export function createGenerationFeed(
-  { usage, keys, accounts }: Pick<Stores, "usage" | "keys" | "accounts">,
+  { usage, keys, accounts, rejections }: Pick<Stores, "usage" | "keys" | "accounts" | "rejections">,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): GenerationFeed {
   const outage = createOutageLog({
@@ -18,6 +18,7 @@ export function createGenerationFeed(
   return new GenerationFeed({
     clock,
     usage,
+    rejections: { list: (query) => rejections.listRejections(query) },
     names: { keys, accounts },
     onSuccess: outage.succeeded,
     onFailure: outage.failed,

@@ -111,13 +111,12 @@ function observeWebhooks(
     },
   }: ObservedParts,
 ): void {
-  const sum = (field: "delivered" | "dropped" | "waiting"): number =>
-    webhooks.list().reduce((total, webhook) => total + webhook[field], 0);
   registry.observe(METRICS.webhookEvents, (report) => {
-    report(sum("delivered"), ["delivered"]);
-    report(sum("dropped"), ["dropped"]);
+    const { delivered, dropped } = webhooks.totals();
+    report(delivered, ["delivered"]);
+    report(dropped, ["dropped"]);
   });
-  registry.observe(METRICS.webhookWaiting, (report) => report(sum("waiting"), []));
+  registry.observe(METRICS.webhookWaiting, (report) => report(webhooks.totals().waiting, []));
 }
 
 function observeStores(

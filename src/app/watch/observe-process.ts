@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../base/time/clock.ts";
 import { METRICS } from "../../core/telemetry/metric-declarations.ts";
-import type { MetricRegistry } from "../../core/telemetry/metric-registry.ts";
+import type { Histogram, MetricRegistry } from "../../core/telemetry/metric-registry.ts";
 
 /** How often the event loop is measured. Milliseconds. */
 const LAG_MS = 500;
@@ -28,8 +28,7 @@ export function observeProcess(
 }
 
 /** Measures regularly by how much a timer is late. */
-export function watchEventLoop(registry: MetricRegistry, clock: Clock): Timer {
-  const lag = registry.histogram(METRICS.eventLoopLag);
+export function watchEventLoop(lag: Histogram<typeof METRICS.eventLoopLag.labels>, clock: Clock): Timer {
   let due = clock.precise() + LAG_MS;
   return clock.every(LAG_MS, () => {
     const now = clock.precise();

@@ -12,38 +12,51 @@ const FIRST_MS = MINUTE_MS;
 const PAUSE_FACTOR = 100;
 
 /** The dependencies of regular ledger checks. */
-interface LedgerWatch {
-  /** Null if there are no metrics. */
-  readonly registry: MetricRegistry | null;
+interface LedgerWatchParts {
+  readonly registry: MetricRegistry;
   readonly clock: Clock;
   readonly log: Pick<Log, "error" | "warn">;
-  /** The pause between two checks. Minutes; 0 for no checks. */
-  readonly minutes: number;
   /** Returns whether this gateway is the leading one. */
   readonly isLeader: () => Promise<boolean>;
   /** Returns how many inconsistencies the ledger has. */
   readonly countDifferences: () => Promise<number>;
   /** Called with the result of each check that this gateway makes. */
-  readonly onChecked?: ((differences: number) => void) | null;
+  readonly onChecked: (differences: number) => void;
 }
 
-/** Checks the ledger at intervals, and reports the last result. */
-export function watchLedger(watch: LedgerWatch): Timer {
-  const { registry, clock, minutes } = watch;
+/** The regular checks of the ledger. */
+interface LedgerWatch {
+  /** Checks the ledger at intervals from now on. 0 minutes: makes no checks, and forgets the last result. */
+  start(minutes: number): Timer | null;
+}
+
+/** Creates the regular checks of the ledger, and reports their last result as metrics. */
+export function createLedgerWatch(parts: LedgerWatchParts): LedgerWatch {
+  const { registry, clock } = parts;
   const last: LastCheck = { differences: null, endedAt: 0 };
-  registry?.observe(METRICS.ledgerImbalance, (report) => {
+  registry.observe(METRICS.ledgerImbalance, (report) => {
     if (last.differences !== null) report(last.differences, []);
   });
-  registry?.observe(METRICS.ledgerCheckAge, (report) => {
+  registry.observe(METRICS.ledgerCheckAge, (report) => {
     if (last.differences !== null) report((clock.now() - last.endedAt) / 1_000, []);
   });
-  if (minutes === 0) return { cancel() {} };
+  return {
+    start(minutes) {
+      if (minutes > 0) return checkRegularly(parts, last, minutes);
+      last.differences = null;
+      return null;
+    },
+  };
+}
+
+function checkRegularly(parts: LedgerWatchParts, last: LastCheck, minutes: number): Timer {
+  const { clock } = parts;
   let isOver = false;
   let timer: Timer;
   const wait = (ms: number): void => {
     timer = clock.after(ms, async () => {
       const beganAt = clock.now();
-      await check(watch, last);
+      await check(parts, last);
       const tookMs = clock.now() - beganAt;
       if (!isOver) wait(Math.max(minutes * MINUTE_MS, tookMs * PAUSE_FACTOR));
     });
@@ -63,8 +76,8 @@ interface LastCheck {
   endedAt: number;
 }
 
-async function check(watch: LedgerWatch, last: LastCheck): Promise<void> {
-  const { clock, log, isLeader, countDifferences } = watch;
+async function check(parts: LedgerWatchParts, last: LastCheck): Promise<void> {
+  const { clock, log, isLeader, countDifferences, onChecked } = parts;
   try {
     if (!(await isLeader())) {
       last.differences = null;
@@ -76,7 +89,7 @@ async function check(watch: LedgerWatch, last: LastCheck): Promise<void> {
       log.error("the ledger is inconsistent; `gateway ledger check` lists what", {
         differences: last.differences,
       });
-    watch.onChecked?.(last.differences);
+    onChecked(last.differences);
   } catch (error) {
     log.warn("the ledger could not be checked; it is checked again later", { detail: String(error) });
   }

@@ -48,8 +48,8 @@ interface ErrorWatch extends Watch {
 /** Reports that the share of failed requests has reached the threshold. Rejects with a `StoreError` if the store is unavailable. */
 export async function updateErrorRate({ incidents, send, clock, errors, alerts }: ErrorWatch): Promise<void> {
   const now = clock.now();
-  const { failed, total } = errors.read(now);
   const { error_share, error_min_requests, error_window_minutes: minutes } = alerts;
+  const { failed, total } = errors.read(now, minutes);
   await incidents.update({
     name: "errors-rate",
     isActive: total >= error_min_requests && failed / total >= error_share,

@@ -1,6 +1,6 @@
 /**
  * Addresses at which clouds serve the credentials of a machine: link-local ones, and those of single clouds. A configured URL must never
- * lead there, because its answers are shown to whoever configures it.
+ * lead there, because its answers are shown to the operator who configures it.
  */
 
 /** Names that clouds resolve to these addresses. */

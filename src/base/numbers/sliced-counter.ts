@@ -32,6 +32,16 @@ export class SlicedCounter {
     return this.total;
   }
 
+  /** Returns the number of events of the last `slices` slices, including the current one. */
+  sumLast(now: number, slices: number): number {
+    this.expire(now);
+    const { length } = this.counts;
+    let sum = 0;
+    for (let back = 0; back < Math.min(slices, length); back++)
+      sum += this.counts[(this.current - back + length) % length] as number;
+    return sum;
+  }
+
   clear(): void {
     this.counts.fill(0);
     this.total = 0;

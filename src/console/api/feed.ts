@@ -1,6 +1,8 @@
 import { atBase } from "./base.ts";
-import { ApiError, callPath, printQuery } from "./client.ts";
-import type { GenerationLine } from "./schema.ts";
+import { ApiError, printQuery } from "./client.ts";
+import { loadRequests } from "./load-requests.ts";
+import { type RequestRow, toRow } from "./request-row.ts";
+import type { GenerationLine, Rejection } from "./schema.ts";
 
 /** How a feed gets its rows: from the stream, by polling if the stream is not available, or not at present. */
 export type FeedState = "live" | "polling" | "waiting";
@@ -8,7 +10,7 @@ export type FeedState = "live" | "polling" | "waiting";
 /** What a feed calls. */
 interface FeedListener {
   /** New rows and rows that have changed. `dropped` counts rows that the gateway left out because there were too many. */
-  onRows(rows: readonly GenerationLine[], dropped: number): void;
+  onRows(rows: readonly RequestRow[], dropped: number): void;
   onState(state: FeedState): void;
   /** Called when rows may have been missed, as after the page was hidden or the connection was lost for long. */
   onGap(): void;
@@ -52,6 +54,10 @@ function openStream(query: Readonly<Record<string, string>>, listener: FeedListe
     const { data, dropped = 0 } = JSON.parse(event.data) as { data: GenerationLine[]; dropped?: number };
     listener.onRows(data, dropped);
   });
+  source.addEventListener("rejections", (event) => {
+    const { data } = JSON.parse(event.data) as { data: Rejection[] };
+    listener.onRows(data.map(toRow), 0);
+  });
   source.addEventListener("reset", () => listener.onGap());
   source.onerror = () => {
     // A connection that broke is opened again by the browser; one that was refused is not.
@@ -70,11 +76,8 @@ function poll(query: Readonly<Record<string, string>>, listener: FeedListener): 
   const read = async () => {
     let waitMs = POLL_MS;
     try {
-      const page = await callPath(`GET ${PATH}`, {
-        query: { ...query, limit: POLL_ROWS },
-        signal: controller.signal,
-      });
-      listener.onRows((page as { data: GenerationLine[] }).data, 0);
+      const page = await loadRequests({ ...query, limit: POLL_ROWS }, controller.signal);
+      listener.onRows(page.data, 0);
       listener.onState("polling");
     } catch (error) {
       if (controller.signal.aborted) return;

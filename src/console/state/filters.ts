@@ -31,7 +31,9 @@ export const FIELDS = [
 ] as const;
 export type FieldName = (typeof FIELDS)[number];
 
-const OUTCOMES: readonly string[] = ["open", "completed", "cached", "failed", "cancelled", "interrupted"];
+const OUTCOMES: readonly string[] = [
+  ...["open", "completed", "cached", "failed", "cancelled", "interrupted", "rejected"],
+];
 
 /** What the list shows. */
 export interface Filters {

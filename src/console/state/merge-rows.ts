@@ -1,4 +1,6 @@
-/** Something that is listed with the newest first: its id sorts by time. */
+import { placeOf } from "../api/request-row.ts";
+
+/** Something that is listed with the newest first: its id sorts by time, after a prefix. */
 interface ListedRow {
   readonly id: string;
 }
@@ -15,7 +17,11 @@ export function mergeRows<Row extends ListedRow>(
   if (incoming.length === 0) return rows;
   const byId = new Map(rows.map((row) => [row.id, row]));
   for (const row of incoming) byId.set(row.id, row);
-  return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)).slice(0, most);
+  return [...byId.values()].sort((a, b) => compare(placeOf(b.id), placeOf(a.id))).slice(0, most);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Divides rows of the feed into those in a list and the others. */

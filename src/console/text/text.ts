@@ -13,6 +13,7 @@ import { paletteText } from "./palette.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
+import { rejectionText } from "./rejection.ts";
 import { routingText } from "./routing.ts";
 import { schemaText } from "./schema.ts";
 import { settingsText } from "./settings.ts";
@@ -87,6 +88,7 @@ export const text = {
     failed: "Failed",
     cancelled: "Cancelled",
     interrupted: "Interrupted",
+    rejected: "Rejected",
   },
   errorTypes: {
     invalid_request: "The provider rejected the request as invalid",
@@ -102,7 +104,7 @@ export const text = {
     title: "Request",
     notFound: "Request not found",
     notFoundAbout:
-      "The id may be mistyped, its record may have been deleted, or it belongs to another account.",
+      "No generation and no rejected request has this id. Either may have been deleted after the days that it is kept for, or belongs to another account. Of many rejected requests of one caller, only some are kept one by one.",
     noProvider: "No provider",
     streamed: "streamed",
     cost: "Cost",
@@ -281,6 +283,7 @@ export const text = {
   models,
   takes: takesText,
   playground,
+  rejection: rejectionText,
   requests: {
     title: "Requests",
     requests: "requests",

@@ -63,3 +63,18 @@ export class OidcError extends Error {
     this.name = "OidcError";
   }
 }
+
+/**
+ * Rejects a sign-in that a provider completed without asking the person, so that the browser is not redirected back and forth. `maxMs` is
+ * how long a sign-in suffices; null if forever. `now` is in milliseconds since the epoch.
+ * @throws OidcError
+ */
+export function requireSignedInAgain(authenticatedAt: number, maxMs: number | null, now: number): void {
+  if (maxMs === null || now - authenticatedAt <= maxMs) return;
+  throw new OidcError(
+    authenticatedAt === 0
+      ? "The provider does not say when you signed in (auth_time), so this cannot be done with its sign-in. Ask the operator to set console.oidc.reauthenticate_ms: null, or use a management key."
+      : "The provider did not ask you to sign in again. Sign out there, and try again.",
+    `auth_time is ${new Date(authenticatedAt).toISOString()}`,
+  );
+}

@@ -63,12 +63,16 @@ export async function findIdentityKey(
   await applyMemberships(context, { userId, grant, changes });
   const [first] = await context.stores.accounts.listMemberships(userId);
   const accountId = grant.roles.keys().next().value ?? first?.organizationId;
-  if (accountId === undefined)
-    throw new OidcError(
-      "You are signed in at the provider, but no rule gives you a role in an organization of this gateway, and you are not a member of any. Ask the operator to add you, or to add a rule for one of your groups to console.oidc.rules.",
-      `no organization for ${userId}`,
-    );
+  if (accountId === undefined) return rejectWithoutOrganization(userId);
   return renewKey(context, { name, accountId, userId });
+}
+
+/** @throws OidcError because a person has no organization. */
+export function rejectWithoutOrganization(person: string): never {
+  throw new OidcError(
+    "You are signed in at the provider, but no rule gives you a role in an organization of this gateway, and you are not a member of any. Ask the operator to add you, or to add a rule for one of your groups to console.oidc.rules.",
+    `no organization for ${person}`,
+  );
 }
 
 /** The results of a sign-in so far. */
@@ -105,7 +109,8 @@ const REASONS: Readonly<Record<Unknown, string>> = {
   "too many": "there is too much of it for the token",
 };
 
-function rejectUnknown(unknown: OidcGrant["unknown"]): never {
+/** @throws OidcError because claims that rules need are unknown. */
+export function rejectUnknown(unknown: OidcGrant["unknown"]): never {
   const reasons = [...unknown].map(([claim, reason]) => `${claim}: ${REASONS[reason]}`).join("; ");
   throw new OidcError(
     `The provider did not send all claims on which this gateway's rules depend (${reasons}). You are not signed in, and your memberships are unchanged. Ask the operator to let the provider send the claim: with a scope (console.oidc.scopes), with a setting of the client at the provider, or, if there are too many groups, with only those that are assigned to the application.`,
@@ -114,7 +119,7 @@ function rejectUnknown(unknown: OidcGrant["unknown"]): never {
 }
 
 /** Checks that a subject can be shown in names of keys and in messages. Subjects are at most 255 ASCII characters (OpenID Connect Core 2). */
-function requireReadableSubject(subject: string): void {
+export function requireReadableSubject(subject: string): void {
   if (/^[\x20-\x7e]{1,255}$/.test(subject)) return;
   throw new OidcError(
     "The provider's name for you (sub) has characters that are not allowed, or more than 255. Ask the operator.",
@@ -167,11 +172,7 @@ async function findIdentity(
   const { iss: issuer, sub: subject } = claims;
   const known = await identities.findIdentity(issuer, subject);
   if (known !== null) return known;
-  if (!createsUsers || grant.roles.size === 0)
-    throw new OidcError(
-      `You are signed in at the provider, but this gateway has no user for you. Ask the operator to link one: gateway identities add <user> ${subject}`,
-      `no user for the subject ${subject}`,
-    );
+  if (!createsUsers || grant.roles.size === 0) return rejectUnlinked(subject);
   const settings = { name: nameOf(claims) };
   const user = await createAccount(stores, NO_NAMES, { kind: "user", settings });
   accountCache.changed(user.id);
@@ -181,6 +182,14 @@ async function findIdentity(
   // Another sign-in of the same person may have been faster.
   if (await identities.addIdentity(identity)) return identity;
   return (await identities.findIdentity(issuer, subject)) ?? identity;
+}
+
+/** @throws OidcError because a person is linked to no user, and none may be created. */
+export function rejectUnlinked(subject: string): never {
+  throw new OidcError(
+    `You are signed in at the provider, but this gateway has no user for you. Ask the operator to link one: gateway identities add <user> ${subject}`,
+    `no user for the subject ${subject}`,
+  );
 }
 
 /** No policy is set, so that no name is checked. */
@@ -232,7 +241,8 @@ async function applyMemberships(
   }
 }
 
-function listRuledOrganizations(rules: readonly OidcRule[]): ReadonlySet<string> {
+/** Returns the organizations in which rules decide who is a member. */
+export function listRuledOrganizations(rules: readonly OidcRule[]): ReadonlySet<string> {
   return new Set(rules.flatMap((rule) => (rule.operator ? [] : [rule.organization])));
 }
 

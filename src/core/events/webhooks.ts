@@ -28,6 +28,8 @@ export interface WebhookTrial extends Pick<WebhookStatus, "index" | "origin"> {
 /** The configured webhooks. */
 export interface Webhooks {
   list(): readonly WebhookStatus[];
+  /** Returns how many events were delivered and dropped since the start, also of removed webhooks, and how many wait. */
+  totals(): Pick<WebhookStatus, "delivered" | "dropped" | "waiting">;
   /** Sends a test event once, to all webhooks or to the one at `index`. Returns an empty list if there is none. */
   test(index: number | null): Promise<readonly WebhookTrial[]>;
 }

@@ -1,5 +1,6 @@
 import { SlicedCounter } from "../../base/numbers/sliced-counter.ts";
 import type { Clock } from "../../base/time/clock.ts";
+import { MINUTE_MS } from "../../base/time/time.ts";
 import type { Extension, ExtensionPoints } from "../generation/call/extension.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
 import { outcomeOf, outcomeOfFailure } from "./metrics.ts";
@@ -13,15 +14,18 @@ interface ErrorRate {
 
 /** Counts how requests end. */
 export interface ErrorRateCounter extends Extension, Pick<RequestObserver, "onRejected"> {
-  read(now: number): ErrorRate;
+  /** Returns how the requests of the last minutes have ended, at most an hour. */
+  read(now: number, minutes: number): ErrorRate;
 }
 
-/** The slices of a window: a request leaves it up to a tenth of its length late. */
-const SLICES = 10;
+/** Requests leave a window in slices of six seconds. */
+const SLICES_PER_MINUTE = 10;
+/** The longest window, of which all counts are kept: a reload may change the window without losing any. */
+const MAX_MINUTES = 60;
 
-/** Creates a counter of the requests of the last `windowMs` milliseconds. */
-export function createErrorRate(clock: Pick<Clock, "now">, windowMs: number): ErrorRateCounter {
-  const window = { slices: SLICES, sliceMs: windowMs / SLICES };
+/** Creates a counter of the requests of the last hour. */
+export function createErrorRate(clock: Pick<Clock, "now">): ErrorRateCounter {
+  const window = { slices: MAX_MINUTES * SLICES_PER_MINUTE, sliceMs: MINUTE_MS / SLICES_PER_MINUTE };
   const [completed, failed] = [new SlicedCounter(window), new SlicedCounter(window)];
   const points: ExtensionPoints = {
     onSettled(record, failure) {
@@ -36,9 +40,10 @@ export function createErrorRate(clock: Pick<Clock, "now">, windowMs: number): Er
     onRejected(_request, failure) {
       if (outcomeOfFailure(failure) === "failed") failed.add(clock.now());
     },
-    read(now) {
-      const count = failed.sum(now);
-      return { failed: count, total: count + completed.sum(now) };
+    read(now, minutes) {
+      const slices = minutes * SLICES_PER_MINUTE;
+      const count = failed.sumLast(now, slices);
+      return { failed: count, total: count + completed.sumLast(now, slices) };
     },
   };
 }

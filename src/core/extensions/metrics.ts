@@ -82,6 +82,7 @@ export function createRequestMetrics({
       duration.observe(durationMs / 1_000, api, outcome);
       refused.add(1, failure.code);
     },
+    onRefused: (failure) => refused.add(1, failure.code),
     onAnswered: (api, addedMs) => overhead.observe(addedMs / 1_000, api),
   };
 }

@@ -383,7 +383,11 @@ export class CandidateLoop {
   }
 
   private recordFailure(candidate: Candidate, { classification, status }: FailedAttempt): void {
-    const { deps, id: generationId } = this.generation;
+    const {
+      deps,
+      id: generationId,
+      record: { zeroRetention },
+    } = this.generation;
     const { failure, health } = classification;
     deps.routing.recentFailures.record({
       generationId,
@@ -392,6 +396,7 @@ export class CandidateLoop {
       health,
       status,
       at: deps.clock.now(),
+      zeroRetention,
     });
   }
 

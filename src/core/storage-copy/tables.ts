@@ -52,6 +52,7 @@ export type TableName =
   | "audit_log"
   | "stored_responses"
   | "prompt_log"
+  | "rejections"
   | "generations"
   | "charges"
   | "credits"
@@ -62,6 +63,8 @@ export type TableName =
   | "usage_tags"
   | "usage_clients"
   | "usage_times"
+  | "provider_outcomes"
+  | "provider_incidents"
   | "quarantined_records";
 
 const USAGE_KEY = ["account_id", "day", "key_id", "user_id", "model", "provider", "hour", "outcome"];
@@ -179,6 +182,12 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     },
     LARGE_ROWS,
   ),
+  table("rejections", ["id"], {
+    ...text("id", "api", "method", "path", "account_id", "user_id", "key_id", "key_fingerprint"),
+    ...text("address_hash", "model", "code", "message", "field", "limit_source", "limit_kind", "budget_id"),
+    ...text("client", "client_version", "user_agent"),
+    ...integer("at", "status", "limit_value", "count"),
+  }),
   table("generations", ["id"], text("id", "record")),
   table("charges", ["id"], { ...text("id", "account_id"), ...integer("place", "amount", "created_at") }),
   table("credits", ["place"], {
@@ -209,6 +218,14 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("usage_times", USAGE_KEY, {
     ...USAGE_KEY_COLUMNS,
     ...integer(...listBuckets("latency"), ...listBuckets("duration")),
+  }),
+  table("provider_outcomes", ["provider", "span", "began_at"], {
+    ...text("provider", "span"),
+    ...integer("began_at", "succeeded", "failed", "rate_limited", "key_refused"),
+  }),
+  table("provider_incidents", ["id"], {
+    ...text("id", "provider", "level", "models", "end_reason", "observers", "failures", "sample"),
+    ...integer("began_at", "ended_at", "seen_at", "failed_attempts", "saved_requests", "failed_requests"),
   }),
   table("quarantined_records", ["id"], { ...text("id", "reason", "record"), ...integer("quarantined_at") }),
 ];

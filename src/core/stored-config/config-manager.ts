@@ -34,6 +34,11 @@ export interface ConfigWrite {
   readonly dryRun: boolean;
   /** The id of the credential that makes the change. */
   readonly by: string;
+  /**
+   * Whether a person makes it in the console. A change of the sign-in then needs a trial sign-in, because it could lock all people out. A
+   * management key is no session and can undo it.
+   */
+  readonly isInConsole: boolean;
 }
 
 /** The result of a change. */

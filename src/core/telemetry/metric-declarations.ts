@@ -103,7 +103,7 @@ export const METRICS = {
   refused: declare({
     name: "gateway_refused_total",
     kind: "counter",
-    help: "Inference requests that the gateway itself rejected, by error code: before a provider was chosen, or because of a guardrail on the answer",
+    help: "Requests that the gateway itself rejected, by error code: before a provider was chosen, because of a guardrail on the answer, token counts, and at paths that no client API has. gateway requests list --rejected lists them",
     labels: ["rule"],
   }),
   guardrailMatches: declare({
@@ -246,7 +246,7 @@ export const METRICS = {
   webhookEvents: declare({
     name: "gateway_webhook_events_total",
     kind: "counter",
-    help: "Events for webhooks, by result: delivered, or dropped because the queue was full or the receiver did not accept them",
+    help: "Events for webhooks, by result: delivered, or dropped because the queue was full, the receiver did not accept them, or the webhook was removed",
     labels: ["result"],
   }),
   webhookWaiting: declare({

@@ -10,14 +10,14 @@ import type { GenerationFilter } from "../../core/usage/generations/generation-l
 import { OUTCOMES } from "../../core/usage/records/records.ts";
 import type { StoreDeps } from "../context/store-deps.ts";
 import { listedAccountOf, listedUserOf } from "./access.ts";
+import { readRange, TIME_RANGE } from "./time-range.ts";
 
-const time = z.iso.datetime({ offset: true }).optional();
 const name = z.string().min(1).max(200).optional();
 
 /** The query of a filter of generations. */
 export const GENERATION_FILTER = {
-  from: time.describe("Only generations of requests at or after this time (RFC 3339)."),
-  to: time.describe("Only generations of requests before this time (RFC 3339)."),
+  from: TIME_RANGE.from.describe("Only generations of requests at or after this time (RFC 3339)."),
+  to: TIME_RANGE.to.describe("Only generations of requests before this time (RFC 3339)."),
   account_id: IdInput.optional().describe("Only generations of this account."),
   key_id: IdInput.optional().describe("Only generations of this API key."),
   user_id: IdInput.optional().describe("Only generations of this user's keys."),
@@ -68,10 +68,7 @@ export function readGenerationFilter(
   principal: ManagementPrincipal,
   { accounts: { hashIdentity }, serving }: FilterDeps,
 ): GenerationFilter {
-  const fromMs = readTime(query.from);
-  const toMs = readTime(query.to);
-  if (fromMs !== null && toMs !== null && fromMs >= toMs)
-    fail("invalid_request", "from must be before to.", { metadata: { field: "from" } });
+  const range = readRange(query);
   const accountId = listedAccountOf(principal, query.account_id);
   return {
     accountId,
@@ -87,8 +84,7 @@ export function readGenerationFilter(
     provider: query.provider?.toLowerCase() ?? null,
     outcome: query.outcome ?? null,
     errorType: query.error_type ?? null,
-    fromMs,
-    toMs,
+    ...range,
   };
 }
 
@@ -104,11 +100,6 @@ function findSessionId(name: string, accountId: string | null, hashIdentity: Ide
 
 /** The form of a session's hash (`createIdentityHash`). */
 const SESSION_HASH = /^s_[\w-]{32}$/;
-
-/** Ids have no times before 1970. */
-function readTime(text: string | undefined): number | null {
-  return text === undefined ? null : Math.max(0, Date.parse(text));
-}
 
 /** The id of a generation or of a request. */
 export const GenerationId = z

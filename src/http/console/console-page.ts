@@ -89,3 +89,13 @@ ${parts.join("\n")}
 </html>
 `;
 }
+
+/** Shows the end of a sign-in to a person. */
+export function showPage(status: 200 | 403, title: string, sentences: readonly string[]): Response {
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": PLAIN_POLICY,
+    "cache-control": "no-store",
+  };
+  return new Response(renderPlainPage({ title, sentences }), { status, headers });
+}

@@ -1,6 +1,11 @@
 import { fail, GatewayError, statusOf } from "../../base/failures/errors.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
-import { authenticatedAtOf, type OidcChecks, OidcError } from "../../core/console/oidc-provider.ts";
+import {
+  authenticatedAtOf,
+  type OidcChecks,
+  OidcError,
+  requireSignedInAgain,
+} from "../../core/console/oidc-provider.ts";
 import {
   findIdentityKey,
   noSignInChanges,
@@ -10,16 +15,16 @@ import {
 import type { ConsoleDeps, OidcDeps } from "../context/console-deps.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { basePathOf, baseUrlOf, isHttps, requireConsoleHost } from "../middleware/browser-checks.ts";
+import { basePathOf, baseUrlOf, requireConsoleHost } from "../middleware/browser-checks.ts";
 import { identifyByAddress } from "../middleware/identify.ts";
+import { CALLBACK, readOidcCookie, writeOidcCookie } from "../middleware/oidc-cookie.ts";
 import { hashSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
 import { PLAIN_POLICY, renderPlainPage } from "./console-page.ts";
+import { completeTrial } from "./oidc-trial.ts";
 
-const CALLBACK = "/api/console/oidc/callback";
 const LOGOUT = "/api/console/oidc/backchannel-logout";
-/** Holds the checks of one sign-in. It must be sent when the provider sends the browser back, so it is not `SameSite=Strict`. */
+/** Holds the checks of one sign-in. */
 const COOKIE = "gateway_oidc";
-const COOKIE_PATH = "/api/console/oidc";
 /** How long a person may take to sign in at the provider. Seconds. */
 const SIGN_IN_S = 600;
 /** The longest form that the provider may send. Bytes. */
@@ -40,13 +45,15 @@ export async function startOidc(request: Request, context: RequestContext): Prom
     const returnTo = readReturnPath(query.get("return_to"));
     const kept: KeptSignIn = { ...checks, returnTo, again, former: hashSessionCookie(request, context) };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
-    const cookie = writeCookie(value, SIGN_IN_S, request, context);
+    const cookie = writeOidcCookie(COOKIE, { value, maxAgeS: SIGN_IN_S }, request, context);
     return redirect(url, [cookie]);
   });
 }
 
-/** `GET /api/console/oidc/callback`: the browser comes back from the provider, and gets a session. */
+/** `GET /api/console/oidc/callback`: the browser comes back from the provider, and gets a session. After a trial it gets a page. */
 export async function completeOidc(request: Request, context: RequestContext): Promise<Response> {
+  const trial = await completeTrial(request, context);
+  if (trial !== null) return trial;
   const { console, oidc } = requireOidc(context);
   requireConsoleHost(request, console);
   const { addressHash } = identifyByAddress(request, context);
@@ -60,7 +67,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
       oidc.provider.complete(currentUrl, kept),
     );
     const authenticatedAt = authenticatedAtOf(claims, context.deps.clock.now());
-    if (kept.again) requireSignedInAgain(authenticatedAt, oidc, context);
+    if (kept.again) requireSignedInAgain(authenticatedAt, oidc.reauthenticateMs, context.deps.clock.now());
     const key = await findIdentityKey(oidc, claims, changes).catch(async (error: unknown) => {
       if (hasChanged(changes)) await recordSignIn(context, { rejected: true, changes });
       throw error;
@@ -69,7 +76,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
     const { secret, session } = await console.sessions.open(key, userAgent, authenticatedAt);
     if (kept.former !== null) await console.sessions.replace(kept.former);
     await recordSignIn(context, { session, changes });
-    const done = writeCookie("", 0, request, context);
+    const done = writeOidcCookie(COOKIE, { value: "", maxAgeS: 0 }, request, context);
     return redirect(basePathOf(request, console) + kept.returnTo, [
       done,
       writeSessionCookie(secret, request, context),
@@ -140,24 +147,6 @@ async function recordSignIn(
 
 function hasChanged({ createdUser, email, roles }: SignInChanges): boolean {
   return createdUser || email !== null || roles.size > 0;
-}
-
-/**
- * Rejects a sign-in that a provider completed without asking the person, so that the browser is not redirected back and forth.
- * @throws OidcError
- */
-function requireSignedInAgain(
-  authenticatedAt: number,
-  { reauthenticateMs }: OidcDeps,
-  { deps }: RequestContext,
-): void {
-  if (reauthenticateMs === null || deps.clock.now() - authenticatedAt <= reauthenticateMs) return;
-  throw new OidcError(
-    authenticatedAt === 0
-      ? "The provider does not say when you signed in (auth_time), so this cannot be done with its sign-in. Ask the operator to set console.oidc.reauthenticate_ms: null, or use a management key."
-      : "The provider did not ask you to sign in again. Sign out there, and try again.",
-    `auth_time is ${new Date(authenticatedAt).toISOString()}`,
-  );
 }
 
 function requireOidc({ deps }: RequestContext): { readonly console: ConsoleDeps; readonly oidc: OidcDeps } {
@@ -238,12 +227,6 @@ function redirect(location: string, cookies: readonly string[]): Response {
   return new Response(null, { status: 303, headers });
 }
 
-function writeCookie(value: string, maxAgeS: number, request: Request, context: RequestContext): string {
-  const { pathname } = new URL(baseUrlOf(request, context) + COOKIE_PATH);
-  const cookie = `${COOKIE}=${value}; Path=${pathname}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}`;
-  return isHttps(request, context) ? `${cookie}; Secure` : cookie;
-}
-
 /** The values of a sign-in that the browser keeps while it is at the provider. */
 interface KeptSignIn extends OidcChecks {
   /** The screen of the console to show afterwards. */
@@ -260,9 +243,9 @@ const SHA256 = /^[0-9a-f]{64}$/;
 
 /** @throws OidcError if the browser has begun no sign-in, or too long ago. */
 function readKept(header: string | null): KeptSignIn {
-  const pair = header?.split(";").find((one) => one.trimStart().startsWith(`${COOKIE}=`));
   try {
-    const value = JSON.parse(Buffer.from(pair?.split("=")[1] ?? "", "base64url").toString("utf8"));
+    const kept = readOidcCookie(COOKIE, header) ?? "";
+    const value = JSON.parse(Buffer.from(kept, "base64url").toString("utf8"));
     const { state, nonce, verifier, returnTo, again, former } = value as Record<string, unknown>;
     if (typeof state === "string" && typeof nonce === "string" && typeof verifier === "string")
       // Checked again, because another site of the same domain may have set the cookie.

@@ -1,6 +1,8 @@
 import type { ConsoleSessions } from "../../core/console/console-sessions.ts";
 import type { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
 import type { OidcProvider } from "../../core/console/oidc-provider.ts";
+import type { OidcConfig } from "../../core/console/oidc-schema.ts";
+import type { OidcTrials } from "../../core/console/oidc-trials.ts";
 import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import type { WindowCounter } from "../../core/console/window-counter.ts";
 import type { ConsoleSource } from "./console-source.ts";
@@ -20,6 +22,8 @@ export interface OidcDeps extends IdentitySignIn {
   /** The provider, as the sign-in page names it. */
   readonly name: string;
   readonly provider: OidcProvider;
+  /** The settings in force. */
+  readonly config: OidcConfig;
   /** How long a sign-in at the provider suffices for money and management keys. Milliseconds; null if forever. */
   readonly reauthenticateMs: number | null;
 }
@@ -33,6 +37,8 @@ export interface ConsoleDeps {
   readonly playground: PlaygroundKeys;
   /** Null if none is configured. */
   readonly oidc: OidcDeps | null;
+  /** Trial sign-ins with settings that are not in force. */
+  readonly trials: OidcTrials;
   /** The address of the gateway for browsers, as configured; null if it follows from the request. */
   readonly publicUrl: URL | null;
   /** The host names under which browsers may use the console, in addition to loopback names and addresses. In lower case, without ports. */

@@ -28,6 +28,7 @@ import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
+import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { Setting } from "../../core/settings/setting.ts";
 import type { ConfigManager } from "../../core/stored-config/config-manager.ts";
@@ -36,9 +37,12 @@ import type { RequestTrace, Tracer } from "../../core/telemetry/request-trace.ts
 import type { GenerationFeed } from "../../core/usage/generations/generation-feed.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal/journal.ts";
+import type { RejectionLog } from "../../core/usage/rejections/rejection-log.ts";
 import type { TimesRecorder } from "../../core/usage/reports/times-recorder.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 import type { ConsoleDeps } from "./console-deps.ts";
+import type { DocumentSource } from "./document-source.ts";
 import type { MetricsDeps } from "./metrics-deps.ts";
 import type { ServedPages } from "./served-pages.ts";
 
@@ -104,10 +108,14 @@ interface ReportDeps {
     Pick<UsageStore, "listQuarantined">;
   /** The times of generations that are not in the source of reports yet. */
   readonly usageTimes: Pick<TimesRecorder, "flush">;
+  /** The history of providers. `flush` saves what this gateway has observed and not stored yet. */
+  readonly healthHistory: { readonly store: HealthHistoryStore; flush(): Promise<void> };
   /** Notifies the streams of `GET /api/admin/generations/stream` about new and changed generations. */
   readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
+  /** The requests that were rejected before they became generations. */
+  readonly rejections: RejectionLog;
 }
 
 /** Features of generations that endpoints and the shutdown use. */
@@ -142,12 +150,13 @@ interface ClientDeps {
   readonly renameModel: (id: string) => string;
 }
 
-/** The console, and how people sign in to it. */
+/** What browsers load: the console, how people sign in to it, and the documents. */
 interface BrowserDeps {
   /** Null if the console is disabled. */
   readonly console: ConsoleDeps | null;
   /** The issuer of the configured OpenID Connect provider; null if none is configured. */
   readonly oidcIssuer: string | null;
+  readonly documents: DocumentSource;
 }
 
 /** The observers of requests. */
@@ -189,6 +198,15 @@ export interface Shutdown {
   answered: number;
 }
 
+/** What a request asks of a client API. */
+export interface AskedRequest {
+  readonly api: ClientApi;
+  /** The model as the client sent it; null if it is not known. */
+  readonly model: string | null;
+  /** Whether the request itself demands zero data retention. */
+  readonly zeroRetention: boolean;
+}
+
 /** The state of a request in the HTTP layer. */
 export interface RequestContext {
   readonly deps: HttpDeps;
@@ -213,6 +231,8 @@ export interface RequestContext {
   readonly logFields: Record<string, unknown>;
   /** The principal whose rate limits inference responses report; null until it is authorized. */
   inferencePrincipal: InferencePrincipal | null;
+  /** What a rejected request asked of a client API, as far as it was read. Null until it is rejected, and for other endpoints. */
+  asked: AskedRequest | null;
   /** The console session that the request belongs to; null until it is identified, and for a request without one. */
   session: ConsoleSession | null;
   /** Renders the errors of this request. The handler of a client API sets its own. */

@@ -8,8 +8,9 @@ import type { HttpDeps } from "./context.ts";
 export interface StoreDeps extends Pick<HttpDeps, "clock" | "log"> {
   readonly callers: Pick<HttpDeps["callers"], "keyCache" | "accountCache">;
   readonly resources: Omit<HttpDeps["resources"], "storedResponses" | "reloadConfig" | "webhooks">;
-  readonly reports: Pick<HttpDeps["reports"], "usage" | "usageTimes"> & {
+  readonly reports: Pick<HttpDeps["reports"], "usage" | "usageTimes" | "healthHistory"> & {
     readonly promptLog: Pick<HttpDeps["reports"]["promptLog"], "find" | "has">;
+    readonly rejections: Pick<HttpDeps["reports"]["rejections"], "find" | "list">;
   };
   readonly browser: Pick<HttpDeps["browser"], "oidcIssuer">;
   readonly generation: StoredGeneration;

@@ -1,7 +1,7 @@
 import { prepareText, sendPrepared } from "../context/prepared-response.ts";
 import { describeApi } from "../openapi/describe-api.ts";
-import { DOCS_STYLE } from "./docs-style.ts";
-import { renderDocs } from "./render-docs.ts";
+import { REFERENCE_STYLE } from "./reference-style.ts";
+import { renderReference } from "./render-reference.ts";
 
 /** Returns a function that calls `make` once and returns the same result every time. */
 function makeOnce<Made extends object>(make: () => Made): () => Made {
@@ -14,7 +14,7 @@ function makeOnce<Made extends object>(make: () => Made): () => Made {
 
 const document = makeOnce(describeApi);
 const openApiText = makeOnce(() => prepareText(JSON.stringify(document())));
-const docsText = makeOnce(() => prepareText(renderDocs(document())));
+const referenceText = makeOnce(() => prepareText(renderReference(document())));
 
 /** `GET /openapi.json`: the OpenAPI document of all endpoints. */
 export function getOpenApi(request: Request): Response {
@@ -25,12 +25,12 @@ export function getOpenApi(request: Request): Response {
   });
 }
 
-/** `GET /docs`: the OpenAPI document as an HTML page without scripts or external resources. */
-export function getDocs(request: Request): Response {
-  return sendPrepared(request, docsText(), PAGE_HEADERS);
+/** `GET /docs/reference`: the OpenAPI document as an HTML page without scripts or external resources. */
+export function getReference(request: Request): Response {
+  return sendPrepared(request, referenceText(), PAGE_HEADERS);
 }
 
-const STYLE_HASH = new Bun.CryptoHasher("sha256").update(DOCS_STYLE).digest("base64");
+const STYLE_HASH = new Bun.CryptoHasher("sha256").update(REFERENCE_STYLE).digest("base64");
 
 const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",

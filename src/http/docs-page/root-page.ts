@@ -18,7 +18,8 @@ interface Link {
 }
 
 const LINKS: readonly Link[] = [
-  { name: "docs", path: "/docs", about: "Reference of the API" },
+  { name: "docs", path: "/docs", about: "Documents" },
+  { name: "reference", path: "/docs/reference", about: "All endpoints of the API" },
   { name: "openapi", path: "/openapi.json", about: "OpenAPI document" },
   { name: "models", path: "/api/gateway/models", about: "Models that are served" },
   { name: "health", path: "/healthz", about: "Whether the process runs" },

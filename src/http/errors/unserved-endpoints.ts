@@ -95,7 +95,7 @@ const OPENAI: readonly UnservedEndpoint[] = [
   {
     path: below("organization"),
     example: "/v1/organization/usage/completions",
-    hint: "OpenAI's administration API is not served. GET /v1/key, /v1/credits and /v1/activity describe the caller's key, and /docs lists the management API.",
+    hint: "OpenAI's administration API is not served. GET /v1/key, /v1/credits and /v1/activity describe the caller's key, and /docs/reference lists the management API.",
   },
 ];
 
@@ -200,7 +200,7 @@ const OTHER_GATEWAYS: readonly UnservedEndpoint[] = [
   {
     path: /^\/(?:key|user|team|budget|spend)\/\w+$|^\/(?:v1\/)?model\/info$/i,
     example: "/key/generate",
-    hint: "Keys, users and usage are managed at /api/admin with a management key; GET /docs describes it. GET /v1/models lists the models.",
+    hint: "Keys, users and usage are managed at /api/admin with a management key; GET /docs/reference describes it. GET /v1/models lists the models.",
   },
   {
     path: whole("/(?:ui|dashboard|admin|login)"),
@@ -210,7 +210,7 @@ const OTHER_GATEWAYS: readonly UnservedEndpoint[] = [
   {
     path: whole("/(?:swagger|redoc|api-docs)(?:/.*)?|/openapi\\.ya?ml|/swagger\\.json"),
     example: "/swagger",
-    hint: "GET /docs is the API reference, and GET /openapi.json the OpenAPI document.",
+    hint: "GET /docs/reference is the API reference, and GET /openapi.json the OpenAPI document.",
   },
 ];
 

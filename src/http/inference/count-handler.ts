@@ -1,9 +1,11 @@
+import { failureOf } from "../../base/failures/errors.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { countTokens } from "../../core/questions/count-tokens.ts";
 import type { ClientApiDeclaration, CountOperation, SentTarget } from "../../wire/client-apis/client-api.ts";
 import type { RequestContext } from "../context/context.ts";
 import { rendererOf } from "../errors/client-api-errors.ts";
 import { admit } from "../middleware/admit.ts";
+import { describeAsked } from "./asked-request.ts";
 import { reserveExtraMemory, withLimitHeaders } from "./inference-handler.ts";
 import { parseWithPreset } from "./parse-with-preset.ts";
 
@@ -14,9 +16,10 @@ export function countHandler(api: ClientApiDeclaration, operation: CountOperatio
   return async (request: Request, context: RequestContext, target: SentTarget = context) => {
     context.renderError = renderError;
     const { deps } = context;
+    let body: Buffer | null = null;
     try {
       const { principal, body: sent } = await admit(request, context, access);
-      const body = operation.readBody?.(sent, target) ?? sent;
+      body = operation.readBody?.(sent, target) ?? sent;
       const parser = {
         api: api.name,
         parse: (bytes: Buffer) => operation.parse(bytes, deps.clients.renameModel),
@@ -29,6 +32,8 @@ export function countHandler(api: ClientApiDeclaration, operation: CountOperatio
       const headers = limit === null ? {} : limitHeaders(limit);
       return Response.json(operation.encodeCount(tokens, estimated), { headers });
     } catch (error) {
+      context.asked = describeAsked(api.name, body, null);
+      deps.observers.requestObserver?.onRefused(failureOf(error));
       throw await withLimitHeaders(error, context);
     }
   };

@@ -10,14 +10,15 @@ import { formatPlan } from "../../core/routing/plan/plan-entries.ts";
 import type { ApiOperation, ClientApiDeclaration, SentTarget } from "../../wire/client-apis/client-api.ts";
 import type { ClientApi, InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
-import type { RequestContext } from "../context/context.ts";
+import type { AskedRequest, RequestContext } from "../context/context.ts";
 import { rendererOf } from "../errors/client-api-errors.ts";
 import { admitCaller, peekLimits } from "../middleware/admit.ts";
 import { readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
+import { describeAsked } from "./asked-request.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { InferenceCall } from "./inference-call.ts";
 import { outliveClient } from "./outlive-client.ts";
-import { parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
+import { type ParsedRequest, parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
 
 /** Returns the handler of an operation of a client API: admits and parses the request, generates, and renders the response. */
 export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOperation) {
@@ -26,7 +27,8 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
   return async (request: Request, context: RequestContext, target: SentTarget = context) => {
     context.renderError = renderError;
     context.takesForm = api.takesForm ?? false;
-    let model: string | null = null;
+    let body: Buffer | null = null;
+    let parsed: ParsedRequest<InferenceRequest> | null = null;
     try {
       if (declaredBytes(request) <= TOGETHER_BYTES) await endOfTurn();
       beginTrace(request, context);
@@ -34,13 +36,12 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
       const waitingFrom = context.stopwatch.beginWait();
       const sent = await readRequestBody(request, context, principal);
       context.stopwatch.endWait(waitingFrom);
-      const body = readBody === undefined ? sent : readBody(sent, target);
+      body = readBody === undefined ? sent : readBody(sent, target);
       const parser = new ClientParser(api, context.deps.clients.renameModel, request.headers);
       const large = body.length > LARGE_BYTES;
       if (large) await context.deps.bodies.ownTurn();
-      const parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
+      parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
       if (large) await context.deps.bodies.ownTurn();
-      model = parsed.request.model;
       reserveExtraMemory(context, principal, parsed.request.memory.heldBytes + parsed.bodyBytes);
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
       const memory = new BodyMemory(body, parsed.request.memory.heldBytes, context.bodyShare);
@@ -49,15 +50,10 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
       const given = isRepeatable ? outlive(result) : result;
       return respond(given, context, api, parsed.request.notice);
     } catch (error) {
-      throw await endRejected(context, { api: api.name, model }, error);
+      context.asked = describeAsked(api.name, body, parsed?.request ?? null);
+      throw await endRejected(context, context.asked, error);
     }
   };
-}
-
-/** The parsed part of a request. */
-interface Observed {
-  readonly api: ClientApi;
-  readonly model: string | null;
 }
 
 /** Parses the bodies of one request, and reads its headers. */
@@ -112,7 +108,11 @@ function beginTrace({ headers }: Request, context: RequestContext): void {
 }
 
 /** Reports a request that did not become a generation. Returns the error for the response. */
-async function endRejected(context: RequestContext, observed: Observed, error: unknown): Promise<unknown> {
+async function endRejected(
+  context: RequestContext,
+  observed: AskedRequest,
+  error: unknown,
+): Promise<unknown> {
   const { deps, trace, route, requestId, stopwatch } = context;
   const failure = failureOf(error);
   context.enableIdleTimeout();

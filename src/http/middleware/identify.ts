@@ -52,6 +52,15 @@ export function identifyByAddress(request: Request, context: RequestContext): An
   return { kind: "anonymous", addressHash };
 }
 
+/** Returns the API key that a request names, valid or not; null if it names none, or in a malformed header. */
+export function findSecret(headers: Headers): string | null {
+  try {
+    return readSecret(headers);
+  } catch {
+    return null;
+  }
+}
+
 /** Returns whether a request names an API key, valid or not. */
 export function hasSecret(headers: Headers): boolean {
   return readSecret(headers) !== null;

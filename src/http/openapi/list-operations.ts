@@ -161,6 +161,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
           base_path: z.string().describe("Path under which clients call models."),
           console: z.string().optional().describe("Absent if the console is disabled."),
           docs: z.string(),
+          reference: z.string(),
           openapi: z.string(),
           models: z.string(),
           health: z.string(),
@@ -214,8 +215,17 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     ...COMMON,
     ...CACHED,
     tag: "Service",
-    path: "/docs",
+    path: "/docs/reference",
     summary: "Retrieve this document as an HTML page",
+    responses: text("text/html", "The page."),
+  },
+  {
+    ...COMMON,
+    ...CACHED,
+    tag: "Service",
+    path: "/docs",
+    summary:
+      "Read the documents of this version: a list of all pages. The other pages are at the paths below",
     responses: text("text/html", "The page."),
   },
 ];

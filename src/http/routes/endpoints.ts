@@ -22,6 +22,7 @@ import {
 import { deleteAdminSession, listSessions } from "./accounts/admin-sessions.ts";
 import { getUser, listUsers, patchUser, postUser } from "./accounts/admin-users.ts";
 import { deleteSession, getSession, postSession } from "./accounts/console-session.ts";
+import { getOidcTrial, postOidcTrial } from "./accounts/oidc-trials.ts";
 import { postPlaygroundKey } from "./accounts/playground-key.ts";
 import { getActivity, getCredits, getKey } from "./accounts/self-service.ts";
 import {
@@ -62,6 +63,7 @@ import {
   testProvider,
   undrainProvider,
 } from "./routing/admin-health.ts";
+import { getHealthHistory, listIncidents } from "./routing/admin-health-history.ts";
 import {
   deleteNamedRoute,
   getNamedRoute,
@@ -74,6 +76,7 @@ import { deleteTier, getTier, listTiers, putTier } from "./routing/admin-tiers.t
 import { getGenerationDetails } from "./traffic/admin-generation.ts";
 import { listGenerations } from "./traffic/admin-generations.ts";
 import { getPromptLogEntry } from "./traffic/admin-prompt-log.ts";
+import { getRejection, listRejections } from "./traffic/admin-rejections.ts";
 import { getUsage } from "./traffic/admin-usage.ts";
 import { getGenerationHistogram } from "./traffic/generation-histogram.ts";
 import { streamGenerations } from "./traffic/generation-stream.ts";
@@ -99,6 +102,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listGenerations,
   getGenerationHistogram,
   streamGenerations,
+  listRejections,
+  getRejection,
   getGenerationDetails,
   getPromptLogEntry,
   postBudget,
@@ -137,12 +142,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getCatalogModel,
   listGateways,
   getHealth,
+  getHealthHistory,
+  listIncidents,
   testProvider,
   clearProviderHealth,
   drainProvider,
   undrainProvider,
   postSession,
   getSession,
+  postOidcTrial,
+  getOidcTrial,
   deleteSession,
   listSessions,
   deleteAdminSession,

@@ -39,8 +39,8 @@ export function explainUnknownPath(pathname: string): string {
   if (meant !== null) return `There is no endpoint at this path. ${explainMeant(meant)}`;
   const near = findNear(pathname);
   if (near !== null)
-    return `There is no endpoint at this path. Did you mean ${near.method} ${near.path}? GET /docs lists all endpoints.`;
-  return "There is no endpoint at this path. The chat completions endpoint is POST /v1/chat/completions, and GET /docs lists all endpoints.";
+    return `There is no endpoint at this path. Did you mean ${near.method} ${near.path}? GET /docs/reference lists all endpoints.`;
+  return "There is no endpoint at this path. The chat completions endpoint is POST /v1/chat/completions, and GET /docs/reference lists all endpoints.";
 }
 
 /** Finds the longest end of a path that is served. The text before it is a wrong prefix. Superfluous slashes are ignored. */

@@ -1,5 +1,5 @@
 import type { BunRequest, Server } from "bun";
-import { failureOf, INTERNAL, statusOf } from "../../base/failures/errors.ts";
+import { type Failure, failureOf, INTERNAL, statusOf } from "../../base/failures/errors.ts";
 import type { Log } from "../../base/failures/log.ts";
 import { Stopwatch } from "../../base/time/stopwatch.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
@@ -7,12 +7,19 @@ import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { RequestTrace } from "../../core/telemetry/request-trace.ts";
 import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
-import type { AllowedOrigins, ErrorRenderer, HttpDeps, RequestContext } from "../context/context.ts";
+import type {
+  AllowedOrigins,
+  AskedRequest,
+  ErrorRenderer,
+  HttpDeps,
+  RequestContext,
+} from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
 import { urlOf } from "../context/url-of.ts";
 import { rendererOf } from "../errors/client-api-errors.ts";
 import { renderError } from "../errors/render-error.ts";
 import { rendererOfUnserved } from "../errors/unserved-endpoints.ts";
+import { recordRejection } from "../middleware/record-rejection.ts";
 import { allowOrigin } from "./cross-origin.ts";
 
 /** The idle timeout of a connection, during a request and between requests. Seconds. */
@@ -43,6 +50,7 @@ export class RequestState implements RequestContext {
   trace: RequestTrace | null = null;
   readonly logFields: Record<string, unknown> = {};
   inferencePrincipal: InferencePrincipal | null = null;
+  asked: AskedRequest | null = null;
   session: ConsoleSession | null = null;
   renderError: ErrorRenderer = renderError;
   bodyShare: ByteShare | null = null;
@@ -95,7 +103,9 @@ export class RequestState implements RequestContext {
     try {
       // The request did not reach a handler that sets the error format.
       if (this.renderError === renderError) this.renderError = rendererFor(urlOf(this.request).pathname);
-      return this.complete(renderThrown(error, this));
+      const failure = failureOf(error);
+      recordRejection(this.request, this, failure);
+      return this.complete(renderThrown(failure, this));
     } catch (cause) {
       return this.complete(renderUnexpected(this.deps.log, cause));
     }
@@ -134,8 +144,7 @@ export function renderUnexpected(log: Pick<Log, "error">, error: unknown): Respo
   return renderError({ code: "internal", message: INTERNAL }, {});
 }
 
-function renderThrown(error: unknown, context: RequestContext): Response {
-  const failure = failureOf(error);
+function renderThrown(failure: Failure, context: RequestContext): Response {
   context.logFields["error"] = failure.code;
   if (failure.internal !== undefined) context.logFields["detail"] = failure.internal;
   if (statusOf(failure) === 500)

@@ -1,6 +1,7 @@
 import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
 import { completeOidc, logoutByProvider, startOidc } from "../console/oidc-sign-in.ts";
 import { getConsole } from "../console/serve-console.ts";
+import type { Handler } from "../context/context.ts";
 import { getRoot } from "../docs-page/root-page.ts";
 import { joinRoutes, listApiRoutes, type Routes } from "../inference/api-routes.ts";
 import { apiRoutes } from "../routes/endpoints.ts";
@@ -13,6 +14,9 @@ import { getMetrics } from "../routes/traffic/metrics.ts";
 
 /** Loads the documentation when it is first read: its schemas would make each start longer. */
 const loadDocumentation = () => import("../docs-page/documentation.ts");
+
+const getDocuments: Handler = async (request, context) =>
+  (await import("../documents/serve-documents.ts")).getDocuments(request, context);
 
 /** Lets clients check that a gateway answers at their base URL. */
 const BASE: Routes[string] = { GET: () => Response.json({ object: "gateway" }) };
@@ -43,7 +47,9 @@ export const FIXED_ROUTES: Routes = {
   "/readyz": { GET: getReadiness },
   "/metrics": { GET: getMetrics },
   "/openapi.json": { GET: async (request) => (await loadDocumentation()).getOpenApi(request) },
-  "/docs": { GET: async (request) => (await loadDocumentation()).getDocs(request) },
+  "/docs": { GET: getDocuments },
+  "/docs/*": { GET: getDocuments },
+  "/docs/reference": { GET: async (request) => (await loadDocumentation()).getReference(request) },
   "/console": { GET: getConsole },
   "/console/*": { GET: getConsole },
   "/api/console/oidc/start": { GET: startOidc },

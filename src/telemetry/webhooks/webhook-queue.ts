@@ -14,11 +14,18 @@ export const MAX_AGE_MS = 24 * HOUR_MS;
 const FIRST_PAUSE_MS = SECOND_MS;
 const MAX_PAUSE_MS = 15 * MINUTE_MS;
 
+/** Counts events of all receivers, including removed ones. */
+export interface EventTotals {
+  delivered: number;
+  dropped: number;
+}
+
 /** The dependencies of a queue. */
 export interface QueueParts {
-  readonly target: WebhookTarget;
   /** Names the receiver in the log. */
   readonly origin: string;
+  /** Counts what this queue delivers and drops, together with other queues. */
+  readonly totals: EventTotals;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Pick<Log, "warn">;
@@ -40,7 +47,11 @@ export class WebhookQueue {
   dropped = 0;
   lastError: string | null = null;
 
-  constructor(private readonly parts: QueueParts) {}
+  /** `target` may be replaced: the next try is sent to the new one. */
+  constructor(
+    public target: WebhookTarget,
+    private readonly parts: QueueParts,
+  ) {}
 
   get waiting(): number {
     return this.events.length;
@@ -67,6 +78,21 @@ export class WebhookQueue {
     await this.idle.promise;
   }
 
+  /** Drops the waiting events, for a receiver that was removed. An event in delivery ends with its present try. */
+  discard(): void {
+    this.isStopped = true;
+    this.pause?.cancel();
+    this.pause = null;
+    const dropped = this.events.splice(this.isSending ? 1 : 0).length;
+    if (dropped === 0) return;
+    this.countDropped(dropped);
+    const { log, origin } = this.parts;
+    log.warn("the events that waited for a removed webhook were dropped", {
+      events: dropped,
+      webhook: origin,
+    });
+  }
+
   private sendNext(): void {
     const event = this.events[0];
     if (event === undefined) {
@@ -82,12 +108,12 @@ export class WebhookQueue {
   }
 
   private async send(event: GatewayEvent): Promise<void> {
-    const { target, clock } = this.parts;
-    const outcome = await postEvent(target, event, clock);
+    const outcome = await postEvent(this.target, event, this.parts.clock);
     this.tries += 1;
     this.lastError = outcome.kind === "taken" ? null : outcome.error;
     if (outcome.kind === "taken") {
       this.delivered += 1;
+      this.parts.totals.delivered += 1;
       this.remove();
     } else if (this.mayRetry(event, outcome)) this.wait(outcome.afterMs);
     else {
@@ -117,8 +143,13 @@ export class WebhookQueue {
   }
 
   private drop({ id, type }: GatewayEvent, reason: string): void {
-    this.dropped += 1;
+    this.countDropped(1);
     const { log, origin } = this.parts;
     log.warn("a webhook event was dropped", { event_id: id, event: type, webhook: origin, detail: reason });
+  }
+
+  private countDropped(events: number): void {
+    this.dropped += events;
+    this.parts.totals.dropped += events;
   }
 }

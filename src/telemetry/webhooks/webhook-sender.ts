@@ -2,7 +2,7 @@ import type { IdSource } from "../../base/secrets/ids.ts";
 import { type GatewayEvent, TEST_EVENT } from "../../core/events/event.ts";
 import type { Webhooks, WebhookTrial } from "../../core/events/webhooks.ts";
 import { postEvent, type WebhookTarget } from "./post-event.ts";
-import { type QueueParts, WebhookQueue } from "./webhook-queue.ts";
+import { type EventTotals, type QueueParts, WebhookQueue } from "./webhook-queue.ts";
 
 /** A configured webhook. */
 export interface Webhook extends WebhookTarget {
@@ -11,8 +11,7 @@ export interface Webhook extends WebhookTarget {
 }
 
 /** The dependencies of sending webhooks. */
-interface SenderParts extends Omit<QueueParts, "target" | "origin"> {
-  readonly webhooks: readonly Webhook[];
+interface SenderParts extends Omit<QueueParts, "origin" | "totals"> {
   readonly ids: IdSource;
 }
 
@@ -24,13 +23,23 @@ interface Receiver {
 
 /** Sends events to the webhooks that receive their types. A slow receiver delays no other. */
 export class WebhookSender implements Webhooks {
-  private readonly receivers: readonly Receiver[];
+  private receivers: readonly Receiver[] = [];
+  private readonly sums: EventTotals = { delivered: 0, dropped: 0 };
 
-  constructor(private readonly parts: SenderParts) {
-    this.receivers = parts.webhooks.map((webhook) => {
-      const { origin } = new URL(webhook.url);
-      return { webhook, origin, queue: new WebhookQueue({ ...parts, target: webhook, origin }) };
+  constructor(private readonly parts: SenderParts) {}
+
+  /**
+   * Replaces the webhooks. One with the same URL as before keeps its waiting events and its counts, and sends further tries with its new
+   * format and secret. The events of the others are dropped.
+   */
+  replace(webhooks: readonly Webhook[]): void {
+    const former = [...this.receivers];
+    this.receivers = webhooks.map((webhook) => {
+      const at = former.findIndex(({ webhook: { url } }) => url === webhook.url);
+      const [kept] = at === -1 ? [] : former.splice(at, 1);
+      return kept === undefined ? this.createReceiver(webhook) : retarget(kept, webhook);
     });
+    for (const { queue } of former) queue.discard();
   }
 
   send(event: GatewayEvent): void {
@@ -43,6 +52,11 @@ export class WebhookSender implements Webhooks {
       const { waiting, delivered, dropped, lastError } = queue;
       return { index, origin, format, events, waiting, delivered, dropped, lastError };
     });
+  }
+
+  totals() {
+    const waiting = this.receivers.reduce((sum, { queue }) => sum + queue.waiting, 0);
+    return { ...this.sums, waiting };
   }
 
   test(index: number | null): Promise<readonly WebhookTrial[]> {
@@ -62,6 +76,12 @@ export class WebhookSender implements Webhooks {
     await Promise.all(this.receivers.map(({ queue }) => queue.stop()));
   }
 
+  private createReceiver(webhook: Webhook): Receiver {
+    const { origin } = new URL(webhook.url);
+    const queue = new WebhookQueue(webhook, { ...this.parts, origin, totals: this.sums });
+    return { webhook, origin, queue };
+  }
+
   private createTest(): GatewayEvent {
     const { clock, ids } = this.parts;
     return {
@@ -72,4 +92,9 @@ export class WebhookSender implements Webhooks {
       data: {},
     };
   }
+}
+
+function retarget({ origin, queue }: Receiver, webhook: Webhook): Receiver {
+  queue.target = webhook;
+  return { webhook, origin, queue };
 }

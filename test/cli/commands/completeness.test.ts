@@ -13,10 +13,12 @@ import { endpointOf } from "../../../src/cli/endpoint/declare-command.ts";
 import { runCli } from "../../../src/cli/run-cli.ts";
 import { sealEntries } from "../../../src/core/extensions/prompt-log/seal-entry.ts";
 import { createVault } from "../../../src/core/provider-keys/vault.ts";
+import { bucketOf } from "../../../src/core/routing/history/history-ranges.ts";
 import type { UsageRecord } from "../../../src/core/usage/records/records.ts";
 import { ENDPOINTS } from "../../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../../catalog/seed-catalog.ts";
 import { sourceModel } from "../../catalog/source-fixture.ts";
+import { rejectionAt, requestIdAt } from "../../storage/contracts/rejection-store.ts";
 import { databaseVariables } from "../../support/databases/test-databases.ts";
 import { openTestStores } from "../../support/databases/test-stores.ts";
 import { expectPromisedOutput } from "../../support/gateway/promised-output.ts";
@@ -30,6 +32,8 @@ interface Scene {
   readonly budget: string;
   readonly generation: string;
   readonly session: string;
+  /** The id of a rejected request. */
+  readonly rejected: string;
   /** A file with a tier. */
   readonly tierFile: string;
   /** A file with the definition of a named route. */
@@ -95,6 +99,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   // Runs until it is interrupted. Tested in requests-tail.test.ts.
   "GET /api/admin/generations/stream": [],
   "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
+  "GET /api/admin/rejections": [() => ["requests", "list", "--rejected"]],
+  "GET /api/admin/rejections/:id": [({ rejected }) => ["requests", "show", rejected]],
   "GET /api/admin/audit": [() => ["audit", "list"]],
   "GET /api/admin/audit/verify": [() => ["audit", "verify"]],
   "POST /api/admin/accounts/:id/credits": [
@@ -143,6 +149,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/admin/health/:provider/drain": [],
   "DELETE /api/admin/health/:provider/drain": [],
   "POST /api/admin/health/:provider/clear": [],
+  "GET /api/admin/health/history": [() => ["health", "history"]],
+  "GET /api/admin/incidents": [() => ["health", "incidents"]],
   // Ask a running gateway. Tested in webhooks.test.ts.
   "GET /api/admin/webhooks": [],
   "POST /api/admin/webhooks/test": [],
@@ -150,6 +158,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/console/session": [],
   "GET /api/console/session": [],
   "DELETE /api/console/session": [],
+  "POST /api/console/oidc/trials": [],
+  "GET /api/console/oidc/trials/:id": [],
   // A command can create a key as it is wanted.
   "POST /api/console/playground-key": [],
   "POST /api/admin/users/:id/identities": [
@@ -236,6 +246,7 @@ beforeAll(async () => {
     providerKey: "pkey_1",
     generation: "gen_1",
     session: "sess_1",
+    rejected: requestIdAt(1),
     budget: "budget_1",
     tierFile: join(dataDir, "tier.yaml"),
     routeFile: join(dataDir, "route.yaml"),
@@ -280,6 +291,21 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     lastUsedAt: now,
     expiresAt: now + 3_600_000,
   });
+  await stores.healthHistory.addOutcomes([
+    {
+      ...{ provider: "acme", range: "hour", beganAt: bucketOf("hour", now) },
+      ...{ succeeded: 1, failed: 1, rateLimited: 0, keyRefused: 0 },
+    },
+  ]);
+  const failure = { type: "upstream_error", status: 500 };
+  await stores.healthHistory.reportIncident({
+    ...{ id: "inc_1", provider: "acme", observer: "gateway_1", isSeen: true, isContinued: false },
+    ...{ level: "down", models: ["acme/model"], at: now },
+    failures: [{ ...failure, count: 1 }],
+    sample: { ...failure, at: now, model: "acme/model", message: "broken", generationId: "gen_1" },
+    ...{ failedAttempts: 1, savedRequests: 0, failedRequests: 1 },
+  });
+  await stores.rejections.addRejections([rejectionAt(1, { accountId, userId: accountId, keyId })]);
   await stores.budgets.insertBudget({
     ...{ id: "budget_1", accountId, name: "All", subject: "account", subjectId: null, endUser: null },
     ...{ limit: 1_000, period: "month", days: null, action: "block", warnAt: 800, setBy: "operator" },
@@ -378,9 +404,12 @@ const WITHOUT_COMMAND = [
   // Sign-in, feeds, and the keys of the playground.
   ...["POST", "GET", "DELETE"].map((method) => `${method} /api/console/session`),
   "POST /api/console/playground-key",
+  ...["POST /api/console/oidc/trials", "GET /api/console/oidc/trials/:id"],
   "GET /api/admin/generations/stream",
   // Signed by the payment system, or asked by a key about itself.
   ...["POST /api/payments/webhook", "GET /key", "GET /credits", "GET /activity"],
+  // `requests list --rejected` and `requests show` ask them besides those of generations.
+  ...["GET /api/admin/rejections", "GET /api/admin/rejections/:id"],
   // `config sources` reads the same from the configuration; commands find provider keys by their names.
   ...["GET /api/admin/settings", "GET /api/admin/provider-keys"],
 ];
@@ -517,6 +546,7 @@ const PLACEHOLDERS: Scene = {
   providerKey: "<key>",
   generation: "<generation>",
   session: "<session>",
+  rejected: "<request>",
   budget: "<budget>",
   tierFile: "<file>",
   routeFile: "<file>",

@@ -179,3 +179,42 @@ describe("gateway providers drain and undrain", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--until must be a time in the future")]);
   });
 });
+
+describe("gateway health history and incidents", () => {
+  const ask = async (key: string) => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "acme/model", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    await response.text();
+  };
+
+  test("print how providers have done, with a strip of outcomes, and what failed", async () => {
+    vendor.perform((call) => call.respond(500, { error: { message: "the disk is full" } }));
+    const { key } = JSON.parse((await run(["keys", "create", "asker", "--json"])).stdout) as { key: string };
+    for (let count = 0; count < 5; count++) await ask(key);
+    // The running gateway is asked, because it saves its counts only every ten seconds.
+    const at = ["--url", gateway.url];
+    const history = await run(["health", "history", "--range", "day", ...at]);
+    expect([history.exitCode, history.stderr]).toEqual([0, ""]);
+    expect(history.stdout).toMatch(/\nacme +(\d+) +0\.0 % +\1 +0 +0\n/);
+    expect(history.stdout).toContain("15 minutes each: + ok   ~ degraded   x down   . no attempts");
+    expect(history.stdout).toMatch(/\nacme +\.{94,95}x{1,2}$/m);
+    const incidents = await run(["health", "incidents", "--state", "open", ...at]);
+    expect(incidents.stdout).toMatch(
+      /\nacme +(degraded|down) .* s, lasts +0 +5 +\d+ × 500 upstream_error +acme\/model/,
+    );
+  });
+
+  test("read the stores, also without a running gateway", async () => {
+    const nowhere = { GATEWAY_PORT: "0" };
+    const none = await run(["health", "history", "--provider", "other"], nowhere);
+    expect([none.exitCode, none.stdout]).toEqual([
+      0,
+      expect.stringContaining("No attempts in the last hour."),
+    ]);
+    const { stdout } = await run(["health", "incidents", "--state", "ended"], nowhere);
+    expect(stdout).toContain("No incidents.");
+  });
+});

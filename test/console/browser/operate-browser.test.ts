@@ -119,6 +119,38 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     expect(await listViolations(page)).toEqual([]);
   });
 
+  test("the outcomes of a provider are a strip that the keyboard reads, and its incident says what failed", async () => {
+    const { vendor, gateway } = site;
+    vendor.perform((call) => call.respond(500, { error: { message: "the disk is full" } }));
+    for (let count = 0; count < 5; count++) {
+      const response = await fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}` },
+        body: JSON.stringify({ model: "openai/gpt-5-mini", messages: [{ role: "user", content: "Hi" }] }),
+      });
+      expect(response.status).toBe(502);
+    }
+    vendor.perform(healthy("Alpha"));
+    const page = await open();
+    await go(page, "health");
+    const strip = page.getByRole("slider", { name: "OpenAI" });
+    await strip.focus();
+    expect(await strip.getAttribute("aria-valuetext")).toMatch(/^\d\d:\d\d–\d\d:\d\d: .*\d+ failed/);
+    await page.keyboard.press("Home");
+    expect(await strip.getAttribute("aria-valuetext")).toContain("No attempts");
+    await page.getByRole("button", { name: "Hour", exact: true }).click();
+    await expectVisible(page.locator("[role=slider][aria-valuemax='59']"));
+    const incidents = page.getByRole("table", { name: "Incidents" });
+    await incidents.getByText("It lasts").waitFor();
+    await incidents.getByText("500 upstream_error").waitFor();
+    await incidents.getByText("the disk is full").waitFor();
+    expect(await listViolations(page)).toEqual([]);
+    await incidents.getByRole("link", { name: "OpenAI", exact: true }).click();
+    await page.getByRole("heading", { name: "Last day, on all gateways" }).waitFor();
+    await admin("POST", "/health/openai/clear", {});
+    await incidents.first().getByText("It lasts").waitFor({ state: "detached", timeout: 15_000 });
+  }, 40_000);
+
   test("a tier is stored, resolves to its model, and is deleted", async () => {
     const page = await open();
     await go(page, "routing");

@@ -66,7 +66,7 @@ describe("behind a proxy that serves the gateway below a path", () => {
 
   test("the links of the first page and of the documentation lead to the gateway", async () => {
     const browser = { headers: { accept: "text/html" } };
-    for (const path of ["/", "/docs"]) {
+    for (const path of ["/", "/docs", "/docs/reference", "/docs/operations/install"]) {
       const at = `${proxy.url}${path}`;
       const page = await (await fetch(at, browser)).text();
       const links = [...page.matchAll(/href="([^"#][^"]*)"/g)].map(

@@ -250,6 +250,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
   "GET /api/admin/gateways": { path: () => "/gateways", status: operatorOnly(200) },
   "GET /api/admin/health": { path: () => "/health", status: operatorOnly(200) },
+  "GET /api/admin/health/history": { path: () => "/health/history", status: operatorOnly(200) },
+  "GET /api/admin/incidents": { path: () => "/incidents", status: operatorOnly(200) },
   "POST /api/admin/health/:provider/test": { path: () => "/health/sandbox/test", status: operatorOnly(200) },
   "POST /api/admin/health/:provider/clear": {
     path: () => "/health/sandbox/clear",
@@ -282,6 +284,16 @@ const ROWS: Readonly<Record<string, Row>> = {
   // A key is no session.
   "GET /api/console/session": { path: () => "/../console/session", status: everyCaller(401) },
   "DELETE /api/console/session": { path: () => "/../console/session", status: everyCaller(401) },
+  // A key is no session, in which alone a trial begins.
+  "POST /api/console/oidc/trials": {
+    path: () => "/../console/oidc/trials",
+    body: () => ({ issuer: "https://id.example.com", client_id: "x", client_secret: "x" }),
+    status: everyCaller(401),
+  },
+  "GET /api/console/oidc/trials/:id": {
+    path: () => "/../console/oidc/trials/trial_none",
+    status: operatorOnly(404),
+  },
   "POST /api/console/playground-key": {
     path: () => "/../console/playground-key",
     body: () => ({}),

@@ -155,13 +155,21 @@ describe("GET /", () => {
   test("gives other clients the same links as JSON, and each of them answers", async () => {
     const { object, base_path, ...links } = (await (await fetch(none.url)).json()) as Record<string, string>;
     expect([object, base_path]).toEqual(["gateway", "/api/gateway"]);
-    expect(Object.keys(links)).toEqual(["console", "docs", "openapi", "models", "health", "readiness"]);
+    expect(Object.keys(links)).toEqual([
+      "console",
+      "docs",
+      "reference",
+      "openapi",
+      "models",
+      "health",
+      "readiness",
+    ]);
     const statuses = await Promise.all(
-      ["docs", "openapi", "models", "health", "readiness"].map(
+      ["docs", "reference", "openapi", "models", "health", "readiness"].map(
         async (name) => (await fetch(none.url + links[name])).status,
       ),
     );
-    expect(statuses).toEqual([200, 200, 200, 200, 200]);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200]);
   });
 
   test("has no link to a console that is disabled", async () => {

@@ -14,7 +14,8 @@ import { seedCatalog, startSource, type TestSource } from "../../catalog/seed-ca
 import { sourceModel } from "../../catalog/source-fixture.ts";
 import { postChat, readEvents, startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { callAdmin, createAccountTools } from "../../support/gateway/management.ts";
-import { findSessionId, signIn } from "../../support/gateway/sign-in.ts";
+import { callWithSession, findSessionId, signIn } from "../../support/gateway/sign-in.ts";
+import { startOidcProvider, type TestOidcProvider } from "../../support/servers/oidc-provider.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../../support/servers/webhook-receiver.ts";
 import { makeTempFolder } from "../../support/temp-folder.ts";
 import { documentOf, startVendor, type Vendor } from "../../support/vendors/vendor.ts";
@@ -24,6 +25,7 @@ const DOCUMENT = describeApi();
 
 let gateway: TestGateway;
 let receiver: WebhookReceiver;
+let oidc: TestOidcProvider;
 let vendor: Vendor;
 let source: TestSource;
 let variables: Readonly<Record<string, string>>;
@@ -39,6 +41,7 @@ beforeAll(async () => {
   });
   source = startSource(models({ input: 9, output: 2 }));
   receiver = startWebhookReceiver();
+  oidc = await startOidcProvider();
   gateway = await startTestGateway({
     dataDir: await seedCatalog(models({ input: 1, output: 2 })),
     yaml: JSON.stringify({
@@ -71,6 +74,7 @@ beforeAll(async () => {
   const generation = (await (
     await postChat(gateway, asked, { authorization: `Bearer ${logged}` })
   ).json()) as { readonly id: string };
+  const rejected = await postChat(gateway, { ...asked, temperature: "hot" });
   const recording = join(makeTempFolder("recording-"), "speech.wav");
   await Bun.write(recording, "RIFF");
   variables = {
@@ -90,7 +94,12 @@ beforeAll(async () => {
       models: ["openai/gpt-4o-mini"],
     }),
     GENERATION_ID: generation.id,
+    REJECTION_ID: rejected.headers.get("x-request-id") ?? "",
     CONSOLE_SESSION: (await signIn(gateway, { key: gateway.adminKey })).cookie.split("=")[1] ?? "",
+    OIDC_ISSUER: oidc.issuer,
+    OIDC_CLIENT_SECRET: "secret",
+    CLIENT_ID: "gateway",
+    TRIAL_ID: await beginTrial(),
     SESSION_ID: await findSessionId(gateway, await signIn(gateway, { key: gateway.adminKey })),
   };
 });
@@ -99,7 +108,17 @@ afterAll(async () => {
   vendor.stop();
   source.stop();
   await receiver.stop();
+  oidc.stop();
 });
+
+/** Begins a trial sign-in. Returns its id. */
+async function beginTrial(): Promise<string> {
+  const session = await signIn(gateway, { key: gateway.adminKey });
+  const settings = { issuer: oidc.issuer, client_id: "gateway", client_secret: "secret" };
+  const call = { method: "POST", path: "/api/console/oidc/trials", body: settings };
+  const { body } = await callWithSession(gateway, session, call);
+  return (body["data"] as { readonly id: string }).id;
+}
 
 /** Runs the curl example of an operation in a shell. */
 async function runExample({ method, path, responses }: Operation): Promise<{ status: number; body: string }> {

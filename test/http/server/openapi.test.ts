@@ -18,7 +18,7 @@ const READING_POSTS = new Set(
 );
 
 /** Pages that browsers and the OpenID Connect provider open. */
-const PAGES = / (\/console|\/api\/console\/oidc)(\/|$)/;
+const PAGES = / (\/console$|\/console\/|\/docs\/\*|\/api\/console\/oidc\/(?!trials))/;
 
 /** Returns every method and path in the notation of the document, for one prefix. */
 function listRoutes(): string[] {
@@ -114,7 +114,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe("GET /openapi.json and /docs", () => {
+describe("GET /openapi.json and /docs/reference", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway();
@@ -124,7 +124,7 @@ describe("GET /openapi.json and /docs", () => {
   test("are public, and are answered with 304 if unchanged", async () => {
     for (const [path, type] of [
       ["/openapi.json", "application/json"],
-      ["/docs", "text/html; charset=utf-8"],
+      ["/docs/reference", "text/html; charset=utf-8"],
     ] as const) {
       const first = await fetch(gateway.url + path);
       expect([first.status, first.headers.get("content-type")]).toEqual([200, type]);
@@ -137,7 +137,7 @@ describe("GET /openapi.json and /docs", () => {
   });
 
   test("the page lists every operation, and neither runs scripts nor loads anything", async () => {
-    const response = await fetch(`${gateway.url}/docs`);
+    const response = await fetch(`${gateway.url}/docs/reference`);
     const page = await response.text();
     for (const { operation } of listOperations())
       expect(page).toContain(`<article id="${operation.operationId}">`);

@@ -136,6 +136,16 @@ describe("a reload of the configuration", () => {
     expect(await setting("policy.denied_providers")).toMatchObject({ value: [] });
   });
 
+  test("is rejected if the file with the secret of the OpenID Connect client cannot be read, and nothing changes", async () => {
+    yaml =
+      "limits: { attempts: 9 }\nconsole: { oidc: { issuer: 'http://127.0.0.1:1', client_id: x, client_secret_file: /nowhere } }";
+    const { status, body } = await reload();
+    expect(status).toBe(409);
+    expect(body.error.message).toContain("console.oidc.client_secret_file cannot be read");
+    expect(await setting("limits.attempts")).toMatchObject({ value: 3 });
+    expect((await ask("sandbox/echo")).status).toBe(200);
+  });
+
   test("never shows a secret", async () => {
     yaml = `${START}\nbilling: { webhook_secret: hush-hush-hush-hush-hush-hush-hush-hush }\n${host("hush-key")}`;
     const { body } = await reload();

@@ -126,7 +126,7 @@ describe("a misspelled path", () => {
   test.each(["/v1/nothing-like-it", "/xyzzy", `/${"a/".repeat(2_000)}b`, "/%ff"])(
     "%s leads to the list of endpoints if nothing is near",
     async (path) => {
-      expect(await readHint(await call(path))).toContain("GET /docs lists all endpoints");
+      expect(await readHint(await call(path))).toContain("GET /docs/reference lists all endpoints");
     },
   );
 });

@@ -125,7 +125,7 @@ describe("the log", () => {
     ["a rejection by the upstream", () => ask("[sandbox:error=500] xyzzy", {}, HEADERS), 502],
     ["a refusal by the upstream", () => ask("[sandbox:error=400] xyzzy", {}, HEADERS), 400],
     ["invalid parameters", () => ask("xyzzy", { temperature: 9 }, HEADERS), 400],
-    ["an unknown model", () => ask("xyzzy", { model: "sandbox/xyzzy" }, HEADERS), 400],
+    ["an unknown model", () => ask("xyzzy", { model: "sandbox/unknown" }, HEADERS), 400],
     ["a wrong key", () => ask("xyzzy", {}, { ...HEADERS, authorization: "Bearer gw_xyzzy" }), 401],
     [
       "a request without a key",

@@ -12,11 +12,14 @@ import { testCatalogStore } from "../contracts/catalog-store.ts";
 import { testConfigStore } from "../contracts/config-store.ts";
 import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
 import { testDrainStore } from "../contracts/drain-store.ts";
+import { testHealthHistoryStore } from "../contracts/health-history-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
 import { testNamedRouteStore } from "../contracts/named-route-store.ts";
+import { testOidcTrialStore } from "../contracts/oidc-trial-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
+import { testRejectionStore } from "../contracts/rejection-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
@@ -28,9 +31,11 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testKeyStore(() => openSqlStores(connect()).keys);
   testProviderKeyStore(() => openSqlStores(connect()).providerKeys);
   testPromptLogStore(() => openSqlStores(connect()).promptLog);
+  testRejectionStore(() => openSqlStores(connect()).rejections);
   testSettingsStore(() => openSqlStores(connect()).settings);
   testConfigStore(() => openSqlStores(connect()).config);
   testDrainStore(() => openSqlStores(connect()).drains);
+  testHealthHistoryStore(() => openSqlStores(connect()).healthHistory);
   testNamedRouteStore(() => openSqlStores(connect()).namedRoutes);
   testAuditStore(() => openSqlStores(connect()).audit);
   testConsoleSessionStore(() => {
@@ -41,6 +46,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
     };
   });
   testIdentityStore(() => openSqlStores(connect()).identities);
+  testOidcTrialStore(() => openSqlStores(connect()).oidcTrials);
   testStoredResponseStore(() => openSqlStores(connect()).answers);
   testCatalogStore(() => new PostgresCatalogStore(createPostgresDatabase(connect())));
 

@@ -16,6 +16,7 @@ export function createTestHealth(): TestHealth {
       cooldown: (target, now) => current.cooldown(target, now),
       begin: (target, now) => current.begin(target, now),
       describeProvider: (provider, now) => current.describeProvider(provider, now),
+      listOpenCircuits: (provider, now) => current.listOpenCircuits(provider, now),
       listKeyCooldowns: (keyLabel, now) => current.listKeyCooldowns(keyLabel, now),
       forget: (provider, keyLabels) => current.forget(provider, keyLabels),
       record: (target, report, times) => current.record(target, report, times),

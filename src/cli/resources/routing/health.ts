@@ -4,11 +4,12 @@ import { defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommand, declareCommands } from "../../endpoint/declare-command.ts";
 import { ARGUMENTS } from "../../endpoint/known-fields.ts";
 import { formatTable } from "../../render/format-table.ts";
+import { declareHistoryCommands } from "./health-history.ts";
 
 /** A provider may take long to send its first token. Milliseconds. */
 const TEST_MS = 180_000;
 
-/** `gateway health`, `health test` and `health clear`: what the running gateway measures at its providers. */
+/** `gateway health`: what the running gateway measures at its providers, and what the stores have of the past. */
 export function declareHealthCommands(health: Command): void {
   declareCommand(
     health,
@@ -64,6 +65,7 @@ export function declareHealthCommands(health: Command): void {
       show: ({ gateway_id, data }) => `${gateway_id} has forgotten what it knew of ${data.provider}.`,
     }),
   ]);
+  declareHistoryCommands(health);
 }
 
 interface Spread {

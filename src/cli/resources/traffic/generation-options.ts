@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from "commander";
 import { OUTCOMES } from "../../../core/usage/records/records.ts";
+import { REJECTED } from "../../../core/usage/rejections/rejection.ts";
 import type { OptionSpec } from "../../endpoint/command-spec.ts";
 import { rangeOptions } from "../../endpoint/range-options.ts";
 
-/** The options of a filter of generations that do not derive from its fields. */
-export const FILTER_OPTIONS: readonly OptionSpec[] = [
+/** Returns the options of a filter that do not derive from its fields. */
+const optionsFor = (outcomes: readonly string[]): readonly OptionSpec[] => [
   {
     flags: "--session <id>",
     help: "Only requests of this session (s_…, the session_id of a request)",
@@ -15,9 +16,15 @@ export const FILTER_OPTIONS: readonly OptionSpec[] = [
     flags: "--outcome <outcome>",
     help: "Only requests with this outcome",
     field: "outcome",
-    choices: OUTCOMES,
+    choices: outcomes,
   },
 ];
+
+/** The options of a filter of generations that do not derive from its fields. */
+export const FILTER_OPTIONS = optionsFor(OUTCOMES);
+
+/** The same for the live feed, which also has rejected requests. */
+export const STREAM_OPTIONS = optionsFor([...OUTCOMES, REJECTED]);
 
 /** The options of a range of time. */
 export const RANGE_OPTIONS = rangeOptions("requests");

@@ -3,6 +3,7 @@ import { formatDollars } from "../../../base/numbers/money.ts";
 import { getGenerationDetails } from "../../../http/routes/traffic/admin-generation.ts";
 import { listGenerations } from "../../../http/routes/traffic/admin-generations.ts";
 import { getGenerationHistogram } from "../../../http/routes/traffic/generation-histogram.ts";
+import { listRows } from "../../callers/caller.ts";
 import { type AnswerOf, defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
 import { ARGUMENTS } from "../../endpoint/known-fields.ts";
@@ -10,8 +11,28 @@ import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
 import { printText, printTime, type Row, tableOf } from "../../render/columns.ts";
 import { formatFields } from "../../render/format-table.ts";
 import { FILTER_OPTIONS, RANGE_OPTIONS } from "./generation-options.ts";
+import {
+  findRejected,
+  listRejected,
+  REJECTED_OPTIONS,
+  rejectOwnOptions,
+  showRejected,
+} from "./rejected-requests.ts";
 import { declareTailCommand } from "./tail-requests.ts";
 
+/** Formats generations as a table. */
+const showGenerations = tableOf(
+  [
+    ["generation", "id"],
+    "created_at",
+    ["model", "model", (model, { requested_model }) => printText(model ?? requested_model)],
+    "outcome",
+    ["prompt tokens", "tokens_prompt"],
+    ["completion tokens", "tokens_completion"],
+    ["dollars", "total_cost_nanodollars", (cost) => formatDollars(Number(cost))],
+  ],
+  "No requests.",
+);
 type Details = AnswerOf<typeof getGenerationDetails>["data"];
 
 const formatPlan = tableOf([
@@ -56,24 +77,25 @@ export function declareRequestCommands(requests: Command): void {
     defineCommand({
       name: "list",
       endpoint: listGenerations,
-      options: [...FILTER_OPTIONS, ...RANGE_OPTIONS],
+      options: [...FILTER_OPTIONS, ...RANGE_OPTIONS, ...REJECTED_OPTIONS],
       rows: DEFAULT_LIMIT,
+      async call(input, run) {
+        if (run.options["rejected"] === true)
+          return { data: (await listRejected(input, run)) as never[], next: null };
+        rejectOwnOptions(input);
+        const limit = Number(run.options["limit"]);
+        return {
+          data: (await listRows(run.caller, listGenerations, { ...input, limit })) as never[],
+          next: null,
+        };
+      },
+      json: ({ data }) => ({ data }),
       examples: [
         "gateway requests list --outcome failed --provider openai",
         "gateway requests list --from 2027-01-31 --key ci",
+        "gateway requests list --rejected --error authentication",
       ],
-      show: tableOf(
-        [
-          ["generation", "id"],
-          "created_at",
-          ["model", "model", (model, { requested_model }) => printText(model ?? requested_model)],
-          "outcome",
-          ["prompt tokens", "tokens_prompt"],
-          ["completion tokens", "tokens_completion"],
-          ["dollars", "total_cost_nanodollars", (cost) => formatDollars(Number(cost))],
-        ],
-        "No requests.",
-      ),
+      show: (answer, { options }) => (options["rejected"] === true ? showRejected : showGenerations)(answer),
     }),
   ]);
   declareTailCommand(requests.command("tail").description("Print requests as they end, until Ctrl-C"));
@@ -99,7 +121,13 @@ export function declareRequestCommands(requests: Command): void {
       name: "show",
       endpoint: getGenerationDetails,
       args: [ARGUMENTS.generation],
-      show: ({ data }) => formatGeneration(data),
+      description: "Show a request: its route, attempts, cost and caller, or why it was rejected",
+      async call({ params }, { caller }) {
+        const rejected = await findRejected(caller, String(params["id"]));
+        if (rejected !== null) return { data: rejected as never };
+        return (await caller.call(getGenerationDetails, { params })).body as never;
+      },
+      show: ({ data }) => ("explanation" in data ? formatGeneration(data) : formatFields(data)),
     }),
   ]);
 }

@@ -8,16 +8,15 @@ import {
   type FeedEntry,
   GenerationFeed,
 } from "../../../core/usage/generations/generation-feed.ts";
-import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import { outcomeOf, type UsageRecord } from "../../../core/usage/records/records.ts";
-import { readGenerationFilter } from "../../../http/api/generation-filter.ts";
-import { streamGenerations } from "../../../http/routes/traffic/generation-stream.ts";
+import { REJECTED, type Rejection } from "../../../core/usage/rejections/rejection.ts";
+import { readStreamFilters, streamGenerations } from "../../../http/routes/traffic/generation-stream.ts";
 import { type StoresCaller, withStoresCaller } from "../../callers/stores-caller.ts";
 import { addOptions, readInput } from "../../endpoint/declare-command.ts";
 import { deriveOptions } from "../../endpoint/derive-options.ts";
 import { addExamples, readLimit } from "../../endpoint/read-options.ts";
 import { print, printProblem } from "../../render/print.ts";
-import { FILTER_OPTIONS } from "./generation-options.ts";
+import { STREAM_OPTIONS } from "./generation-options.ts";
 
 /** The options of the command besides those of the filter. */
 interface TailOptions {
@@ -29,8 +28,8 @@ interface TailOptions {
 /** `gateway requests tail`: requests as they end, of all gateways on the stores. */
 export function declareTailCommand(command: Command): void {
   command.option("--count <number>", "Stop after this many requests", readLimit);
-  const spec = { endpoint: streamGenerations, options: FILTER_OPTIONS };
-  const all = [...FILTER_OPTIONS, ...deriveOptions(spec)];
+  const spec = { endpoint: streamGenerations, options: STREAM_OPTIONS };
+  const all = [...STREAM_OPTIONS, ...deriveOptions(spec)];
   addOptions(command, all);
   addExamples(command.option("--json", "Print a line of JSON for each request"), [
     "gateway requests tail --outcome failed",
@@ -42,7 +41,7 @@ export function declareTailCommand(command: Command): void {
       await caller.loadModels();
       const operator = { kind: "operator", keyId: ADMIN_KEY_ID } as const;
       const query = streamGenerations.query.parse(input.query);
-      return tailRequests(caller, readGenerationFilter(query, operator, caller.deps.generation), options);
+      return tailRequests(caller, readStreamFilters(query, operator, caller.deps.generation), options);
     }),
   );
 }
@@ -54,17 +53,18 @@ const HOLD_MS = 60_000;
 async function tailRequests(
   {
     deps: {
-      reports: { usage },
+      reports: { usage, rejections },
       resources: { keyStores },
     },
   }: StoresCaller,
-  filter: GenerationFilter,
+  filters: ReturnType<typeof readStreamFilters>,
   options: TailOptions,
 ): Promise<string> {
   const over = Promise.withResolvers<void>();
   const feed = new GenerationFeed({
     clock: systemClock,
     usage,
+    rejections,
     names: keyStores,
     onSuccess() {},
     onFailure: (error) => printProblem(`The store cannot be read: ${String(error)}`),
@@ -72,7 +72,7 @@ async function tailRequests(
   let left = options.count ?? Number.POSITIVE_INFINITY;
   const onBatch = ({ entries, dropped }: FeedBatch): boolean => {
     if (dropped > 0) printProblem(`${dropped} more requests are not shown.`);
-    const shown = entries.filter(({ record }) => isShown(record, options)).slice(0, left);
+    const shown = entries.filter((entry) => isShown(entry, options)).slice(0, left);
     for (const entry of shown) print(options.json ? entry.json : printEntry(entry));
     left -= shown.length;
     if (left === 0) over.resolve();
@@ -80,7 +80,7 @@ async function tailRequests(
   };
   const hold = setInterval(() => {}, HOLD_MS);
   try {
-    await feed.subscribe({ owner: null, filter, onBatch, onClose() {} }, null);
+    await feed.subscribe({ owner: null, ...filters, onBatch, onClose() {} }, null);
     printProblem("Waiting for requests. Press Ctrl-C to stop.");
     await over.promise;
   } finally {
@@ -91,11 +91,27 @@ async function tailRequests(
 }
 
 /** Requests that are still open are shown only if they are asked for. */
-function isShown({ outcome }: UsageRecord, options: TailOptions): boolean {
-  return outcome !== "open" || options.outcome === "open";
+function isShown(entry: FeedEntry, options: TailOptions): boolean {
+  return entry.kind === "rejection" || entry.record.outcome !== "open" || options.outcome === "open";
 }
 
-function printEntry({ record }: FeedEntry): string {
+function printEntry(entry: FeedEntry): string {
+  return entry.kind === "rejection" ? printRejection(entry.rejection) : printRecord(entry.record);
+}
+
+function printRejection({ id, at, status, code, model, path, count, message }: Rejection): string {
+  return [
+    formatTime(at).slice(0, 19),
+    REJECTED.padEnd(11),
+    model ?? path ?? "-",
+    `${status} ${code}`,
+    ...(count > 1 ? [`${count} requests`] : []),
+    ...(message === null ? [] : [message]),
+    id,
+  ].join("  ");
+}
+
+function printRecord(record: UsageRecord): string {
   const { createdAt, finishedAt, firstTokenAt } = record;
   const since = (ms: number | null) => (ms === null ? "-" : `${ms - createdAt} ms`);
   return [

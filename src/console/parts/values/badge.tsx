@@ -10,8 +10,8 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Com
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** How a generation ended. */
-type Outcome = "open" | "completed" | "cached" | "failed" | "cancelled" | "interrupted";
+/** How a generation ended, or that a request was rejected before. */
+type Outcome = "open" | "completed" | "cached" | "failed" | "cancelled" | "interrupted" | "rejected";
 
 const TONES: Readonly<Record<Outcome, Tone>> = {
   open: "accent",
@@ -20,6 +20,7 @@ const TONES: Readonly<Record<Outcome, Tone>> = {
   failed: "bad",
   cancelled: "warn",
   interrupted: "bad",
+  rejected: "warn",
 };
 const ICONS: Readonly<Record<Outcome, IconName>> = {
   open: "more",
@@ -28,6 +29,7 @@ const ICONS: Readonly<Record<Outcome, IconName>> = {
   failed: "close",
   cancelled: "pause",
   interrupted: "alert",
+  rejected: "close",
 };
 
 /** The outcome of a generation as a badge. */

@@ -13,6 +13,8 @@ import { text } from "../../text/text.ts";
 import { ClearHealth } from "./clear-health.tsx";
 import { DrainProvider } from "./drain.tsx";
 import { countStates, isUsed, listProviders } from "./health-rows.ts";
+import { HistoryCard, useHistory } from "./history-card.tsx";
+import { Incidents } from "./incidents.tsx";
 import { ProviderTable } from "./provider-table.tsx";
 import { StateBadge } from "./state-badge.tsx";
 import type { Trial } from "./trial.tsx";
@@ -109,6 +111,7 @@ function Providers(props: {
 }) {
   const open = query.value["provider"] ?? null;
   const isAll = query.value["all"] === "1";
+  const history = useHistory();
   const shown = listProviders(props.rows, isAll || props.rows.some((row) => isHidden(row, open)));
   if (shown.length === 0)
     return (
@@ -132,6 +135,7 @@ function Providers(props: {
         <ProviderTable
           rows={shown}
           open={open}
+          history={history}
           trials={props.trials}
           onToggle={(provider) => setQuery({ provider: provider === open ? null : provider })}
           onTest={props.onTest}
@@ -140,6 +144,8 @@ function Providers(props: {
           onUndrained={props.onUndrained}
         />
       </section>
+      <HistoryCard shown={shown} loaded={history} />
+      <Incidents nameOf={(slug) => props.rows.find(({ provider }) => provider === slug)?.name ?? slug} />
     </>
   );
 }

@@ -3,9 +3,13 @@ import type { ProviderHealth } from "../../api/schema.ts";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { formatCount, formatDuration, formatShare } from "../../parts/values/format.ts";
 import { Time } from "../../parts/values/values.tsx";
+import type { Loaded } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { Drains } from "./drain.tsx";
 import { listDrains } from "./health-rows.ts";
+import { ProviderHistory, readRange } from "./history-card.tsx";
+import type { History } from "./history-rows.ts";
+import { ProviderIncidents } from "./incidents.tsx";
 import { CircuitText, DrainedBadge, StateBadge } from "./state-badge.tsx";
 import { type Trial, TrialLine } from "./trial.tsx";
 
@@ -19,10 +23,11 @@ const { keyColumns, endpointColumns, refusalColumns, failureColumns } = text.hea
 /** The keys of a provider, its models, and its last failures, each with a link to its request. */
 export function ProviderDetails(props: {
   row: ProviderHealth;
+  history: Loaded<History>;
   trial: Trial | null;
   onUndrained: () => void;
 }) {
-  const { row, trial, onUndrained } = props;
+  const { row, history, trial, onUndrained } = props;
   const { provider, name, keys, endpoints, refused_parameters, last_failures } = row;
   return (
     <div class="stack unfolded-body">
@@ -32,6 +37,12 @@ export function ProviderDetails(props: {
           <Drains row={row} onDone={onUndrained} />
         </Part>
       )}
+      <Part title={text.health.history.own[readRange()]}>
+        <ProviderHistory row={row} loaded={history} />
+      </Part>
+      <Part title={text.health.incidents.title}>
+        <ProviderIncidents provider={provider} />
+      </Part>
       {keys.length === 0 ? null : (
         <Part title={text.health.keys}>
           <Table label={text.health.keys} columns={KEYS} rows={keys} keyOf={({ id }) => id} />

@@ -4,8 +4,10 @@ import { Button } from "../../parts/controls/button.tsx";
 import { formatCount, formatDuration, formatShare } from "../../parts/values/format.ts";
 import { Icon } from "../../parts/values/icon.tsx";
 import { Time } from "../../parts/values/values.tsx";
+import type { Loaded } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { countUsable, errorShare } from "./health-rows.ts";
+import type { History } from "./history-rows.ts";
 import { ProviderDetails } from "./provider-details.tsx";
 import { CircuitText, DrainedBadge, StateBadge } from "./state-badge.tsx";
 import type { Trial } from "./trial.tsx";
@@ -31,6 +33,7 @@ interface TableProps {
   /** The slug of the unfolded provider; null for none. */
   readonly open: string | null;
   readonly trials: Readonly<Record<string, Trial>>;
+  readonly history: Loaded<History>;
   onToggle(provider: string): void;
   onTest(row: ProviderHealth): void;
   onClear(row: ProviderHealth): void;
@@ -73,6 +76,7 @@ export function ProviderTable(props: TableProps) {
                   <td colSpan={TITLES.length}>
                     <ProviderDetails
                       row={row}
+                      history={props.history}
                       trial={trials[row.provider] ?? null}
                       onUndrained={props.onUndrained}
                     />

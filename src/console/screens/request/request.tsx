@@ -16,6 +16,7 @@ import { navigate, query, setQuery } from "../../state/location.ts";
 import type { ScreenProps } from "../../state/screen.ts";
 import { isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import { RejectedRequest } from "../rejection/rejected-request.tsx";
 import { Bodies } from "./bodies.tsx";
 import { Changes } from "./changes.tsx";
 import { Cost } from "./cost.tsx";
@@ -50,6 +51,9 @@ export default function Request({ params }: ScreenProps) {
   useEffect(() => {
     if (found !== undefined && found !== id) navigate(`/console/requests/${found}`, { replaces: true });
   }, [found, id]);
+  // A rejected request has no generation.
+  const rejected = error?.metadata["rejection"];
+  if (typeof rejected === "string") return <RejectedRequest id={rejected} heading={<Heading id={id} />} />;
   if (generation === null)
     return (
       <Page title={words.title} heading={<Heading />}>

@@ -1,4 +1,4 @@
-import type { GenerationLine } from "../../api/schema.ts";
+import type { RequestRow } from "../../api/request-row.ts";
 import type { Column } from "../../parts/lists/table.tsx";
 import { OutcomeText } from "../../parts/values/badge.tsx";
 import {
@@ -30,7 +30,7 @@ function printName(id: string | null, name: string | null, none: string) {
 }
 
 /** The columns of the request list in their order. Most cells are texts: each element more costs time when many rows arrive. */
-export const COLUMNS: readonly Column<GenerationLine>[] = [
+export const COLUMNS: readonly Column<RequestRow>[] = [
   {
     id: "time",
     title: names.time,
@@ -47,7 +47,13 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
     width: 112,
     onCard: "plain",
     hint: ({ status, error_type }) => (error_type === null ? undefined : `${status ?? ""} ${error_type}`),
-    cell: ({ outcome }) => <OutcomeText outcome={outcome} />,
+    cell: ({ outcome, status, count = 1 }) => (
+      <>
+        <OutcomeText outcome={outcome} />
+        {outcome === "rejected" ? <span class="warn"> {status}</span> : null}
+        {count > 1 ? <span class="attempts">×{count}</span> : null}
+      </>
+    ),
   },
   {
     id: "model",
@@ -183,7 +189,7 @@ function formatTokens(count: number): string {
 }
 
 /** Returns the columns with the time zone in the title of the times. */
-export function withZone(columns: readonly Column<GenerationLine>[]): readonly Column<GenerationLine>[] {
+export function withZone(columns: readonly Column<RequestRow>[]): readonly Column<RequestRow>[] {
   const title = `${names.time} (${nameOffset(now.peek())})`;
   return columns.map((column) => (column.id === "time" ? { ...column, title } : column));
 }

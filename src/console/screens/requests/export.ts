@@ -1,5 +1,5 @@
-import { call } from "../../api/client.ts";
-import type { GenerationLine } from "../../api/schema.ts";
+import { loadRequests } from "../../api/load-requests.ts";
+import type { RequestPage, RequestRow } from "../../api/request-row.ts";
 import { formatIsoTime } from "../../parts/values/format.ts";
 import { saveFile } from "../../parts/values/save-file.ts";
 import { printCsv } from "../../state/csv.ts";
@@ -38,10 +38,10 @@ const FIELDS = [
   "tokens_completion",
   "total_cost",
   "is_byok",
-] as const satisfies readonly (keyof GenerationLine)[];
+] as const satisfies readonly (keyof RequestRow)[];
 
 /** Returns a field as a cell. Times are in the zone in which the list shows them. No tag has a comma. */
-function printField(row: GenerationLine, name: (typeof FIELDS)[number]) {
+function printField(row: RequestRow, name: (typeof FIELDS)[number]) {
   if (name === "created_at") return formatIsoTime(Date.parse(row.created_at));
   return name === "tags" ? row.tags.join(",") : row[name];
 }
@@ -52,12 +52,10 @@ function printField(row: GenerationLine, name: (typeof FIELDS)[number]) {
  */
 export async function exportRequests(filters: Filters): Promise<number> {
   const query = toApiQuery(filters, Date.now());
-  const rows: GenerationLine[] = [];
+  const rows: RequestRow[] = [];
   let after: string | null = null;
   do {
-    const page: { data: GenerationLine[]; next: string | null } = await call("GET /api/admin/generations", {
-      query: { ...query, limit: PAGE_ROWS, after },
-    });
+    const page: RequestPage = await loadRequests({ ...query, limit: PAGE_ROWS, after });
     rows.push(...page.data);
     after = page.next;
   } while (after !== null && rows.length < MAX_ROWS);

@@ -26,6 +26,11 @@ const HEIGHT = 72;
 const LABELS = [0, 0.25, 0.5, 0.75, 1];
 const words = text.requests;
 
+/** Whether there are counts of what is listed. Rejected requests are not counted by time. */
+function isCounted({ id, fields }: Filters): boolean {
+  return id === null && fields.outcome !== "rejected";
+}
+
 /** The outcomes that bars consist of, from bottom to top, with their colours. */
 const PARTS = [
   { outcome: "failed", tone: "bad" },
@@ -38,7 +43,7 @@ const PARTS = [
 /** The number of generations over time by outcome. Dragging over it chooses a range. */
 export function Histogram({ filters }: { filters: Filters }) {
   const key = JSON.stringify(filters);
-  const { data, error, isStale, reload } = useLoad(filters.id === null ? key : null, (signal) =>
+  const { data, error, isStale, reload } = useLoad(isCounted(filters) ? key : null, (signal) =>
     call("GET /api/admin/generations/histogram", {
       query: { ...toApiQuery(filters, Date.now()), buckets: BUCKETS },
       signal,
@@ -52,7 +57,7 @@ export function Histogram({ filters }: { filters: Filters }) {
     }, REFRESH_MS);
     return () => clearInterval(timer);
   }, [refreshes, reload]);
-  if (filters.id !== null) return null;
+  if (!isCounted(filters)) return null;
   return (
     <div class={isStale ? "histogram stale" : "histogram"}>
       {error !== null ? (

@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type ApiError, call } from "../../api/client.ts";
+import type { ApiError } from "../../api/client.ts";
 import { type FeedState, followGenerations } from "../../api/feed.ts";
-import type { GenerationLine } from "../../api/schema.ts";
+import { loadRequests } from "../../api/load-requests.ts";
+import type { RequestRow } from "../../api/request-row.ts";
 import { type Filters, isLive, toApiQuery } from "../../state/filters.ts";
 import { toApiError } from "../../state/load.ts";
 import { mergeRows, splitKnown } from "../../state/merge-rows.ts";
@@ -17,9 +18,9 @@ const MAX_AT_ONCE = 15;
 
 /** The state of the request list. */
 export interface RequestList {
-  readonly rows: readonly GenerationLine[];
+  readonly rows: readonly RequestRow[];
   /** The rows that came while the list was paused. */
-  readonly waiting: readonly GenerationLine[];
+  readonly waiting: readonly RequestRow[];
   readonly error: ApiError | null;
   readonly isLoading: boolean;
   /** Whether the rows are those of former filters, which are shown until the load ends. */
@@ -68,7 +69,7 @@ export function useRequests(filters: Filters, isPaused: boolean): RequestList {
     const controller = new AbortController();
     const query = { ...toApiQuery(JSON.parse(key) as Filters, Date.now()), limit: PAGE_ROWS };
     setState((before) => ({ ...before, error: null, isLoading: true }));
-    call("GET /api/admin/generations", { query, signal: controller.signal }).then(
+    loadRequests(query, controller.signal).then(
       ({ data, next }) => setState({ ...EMPTY, key, rows: data, next, isLoading: false }),
       (error: unknown) => {
         if (controller.signal.aborted) return;
@@ -104,7 +105,7 @@ export function useRequests(filters: Filters, isPaused: boolean): RequestList {
     if (next === null) return;
     const query = { ...toApiQuery(JSON.parse(key) as Filters, Date.now()), limit: PAGE_ROWS, after: next };
     setState((before) => ({ ...before, isLoading: true }));
-    call("GET /api/admin/generations", { query }).then(
+    loadRequests(query).then(
       (page) => setState((before) => addPage(before, page)),
       (error: unknown) => setState((before) => ({ ...before, error: toApiError(error), isLoading: false })),
     );
@@ -123,7 +124,7 @@ export function useRequests(filters: Filters, isPaused: boolean): RequestList {
 
 function addRows(
   state: State,
-  incoming: readonly GenerationLine[],
+  incoming: readonly RequestRow[],
   { dropped, isPaused }: { readonly dropped: number; readonly isPaused: boolean },
 ): State {
   const { known, unknown } = splitKnown(state.rows, incoming);
@@ -151,7 +152,7 @@ function cut(state: State): State {
 
 function addPage(
   state: State,
-  { data, next }: { readonly data: readonly GenerationLine[]; readonly next: string | null },
+  { data, next }: { readonly data: readonly RequestRow[]; readonly next: string | null },
 ): State {
   const most = state.most + data.length;
   return { ...state, rows: mergeRows(state.rows, data, most), next, most, isLoading: false, error: null };

@@ -17,6 +17,8 @@ export interface KeyCache {
   identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** Like `identify`, for a stored key by the hash of its secret. Never returns the configured admin key. */
   identifyHash(hash: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  /** Returns the stored key of a secret that was identified before, also if it is revoked or expired; null if none is in memory. */
+  peekKey(secret: string): KeyRecord | null;
   /** The hash of the configured admin key; null if none is configured. */
   readonly adminHash: string | null;
   /** Replaces the configured admin key; null for none. The previous one becomes invalid. */
@@ -71,6 +73,7 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
       if (keys.peek(hash) === undefined && !isWellFormedSecret(secret)) return Promise.resolve(null);
       return identifyHash(hash);
     },
+    peekKey: (secret) => keys.peek(hashSecret(secret)) ?? null,
     refresh,
     saveUses: () => uses.save(),
     changed: ({ hash }) => keys.forget(hash),

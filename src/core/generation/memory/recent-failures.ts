@@ -21,7 +21,7 @@ export interface RecentFailure {
 }
 
 /** A failure and its attempt. */
-interface FailedCall {
+export interface FailedCall {
   readonly generationId: string;
   readonly candidate: Candidate;
   readonly failure: Failure;
@@ -30,7 +30,12 @@ interface FailedCall {
   /** HTTP status; null if none was received. */
   readonly status: number | null;
   readonly at: number;
+  /** Whether nothing of the request may be stored, which the provider's message may quote. */
+  readonly zeroRetention: boolean;
 }
+
+/** Receives each failure that is recorded. */
+type FailureListener = (call: FailedCall, failure: RecentFailure) => void;
 
 /** The last failures of each provider, in memory. Only failed attempts are recorded. */
 export interface RecentFailures {
@@ -44,14 +49,16 @@ const MAX_PROVIDERS = 1_000;
 const MESSAGE_CHARS = 1_000;
 
 /** Creates an empty list of failures: at most 20 for each of 1,000 providers. */
-export function createRecentFailures(): RecentFailures {
+export function createRecentFailures(onFailure: FailureListener): RecentFailures {
   const byProvider = new BoundedMap<string, readonly RecentFailure[]>({ max: MAX_PROVIDERS });
   return {
     record(call) {
       const { slug, failsOnDemand } = call.candidate.provider.record;
       if (call.health.kind === "neutral" || failsOnDemand) return;
       const earlier = byProvider.get(slug) ?? [];
-      byProvider.set(slug, [toRecentFailure(call), ...earlier.slice(0, PER_PROVIDER - 1)]);
+      const failure = toRecentFailure(call);
+      byProvider.set(slug, [failure, ...earlier.slice(0, PER_PROVIDER - 1)]);
+      onFailure(call, failure);
     },
     list: (provider) => byProvider.get(provider) ?? [],
   };

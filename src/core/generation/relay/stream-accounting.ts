@@ -194,9 +194,10 @@ export class StreamAccounting {
 
   /** Records an answer that failed after its first token, and returns the failure. */
   recordFailure(failure: Failure, health: AttemptReport): Failure {
-    const { deps, candidate, record } = this.context;
+    const { deps, candidate, record, zeroRetention } = this.context;
     this.recordHealth(health);
-    const call = { generationId: record.id, candidate, failure, health, status: 200, at: deps.clock.now() };
+    const at = deps.clock.now();
+    const call = { generationId: record.id, candidate, failure, health, status: 200, at, zeroRetention };
     deps.routing.recentFailures.record(call);
     return failure;
   }

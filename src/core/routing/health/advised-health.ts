@@ -5,6 +5,7 @@ import type {
   EndpointHealthReport,
   Health,
   HealthTarget,
+  OpenCircuits,
   OutcomeTimes,
   ProviderHealthReport,
   TargetCooldown,
@@ -96,6 +97,10 @@ class AdvisedHealthMemory implements AdvisedHealth {
 
   describeProvider(provider: string, now: number): ProviderHealthReport {
     return this.own.describeProvider(provider, now);
+  }
+
+  listOpenCircuits(provider: string, now: number): OpenCircuits {
+    return this.own.listOpenCircuits(provider, now);
   }
 
   listKeyCooldowns(keyLabel: string, now: number): readonly KeyCooldownReport[] {

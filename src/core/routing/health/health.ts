@@ -89,6 +89,8 @@ export interface Health {
   describe(provider: string, model: string, now: number): EndpointHealthReport;
   /** Describes a provider as a whole, over all of its models. `models` lists the models with attempts. */
   describeProvider(provider: string, now: number): ProviderHealthReport;
+  /** Lists the circuits of a provider that are not closed, as this gateway has measured them. */
+  listOpenCircuits(provider: string, now: number): OpenCircuits;
   /** Lists the cooldowns of a key that have not ended. */
   listKeyCooldowns(keyLabel: string, now: number): readonly KeyCooldownReport[];
   /**
@@ -96,6 +98,12 @@ export interface Health {
    * keys.
    */
   forget(provider: string, keyLabels: readonly string[]): void;
+}
+
+/** The circuits of a provider that are not closed: its own (`isWhole`), and those of its models. */
+export interface OpenCircuits {
+  readonly isWhole: boolean;
+  readonly models: readonly string[];
 }
 
 /** The health of a provider: `state` is that of its own circuit, `volume` and `failures` are attempts in the last minute. */
@@ -256,6 +264,16 @@ class HealthMemory implements Health {
       ttftMs: ttft.percentiles(now),
       tokensPerS: speed.percentiles(now),
       models: [...(whole?.models.keys() ?? [])],
+    };
+  }
+
+  listOpenCircuits(provider: string, now: number): OpenCircuits {
+    const whole = this.providers.get(provider);
+    if (whole === undefined) return { isWhole: false, models: [] };
+    const states = [...whole.models.values()];
+    return {
+      isWhole: whole.circuit.state(now) !== "closed",
+      models: states.filter(({ circuit }) => circuit.state(now) !== "closed").map(({ model }) => model),
     };
   }
 

@@ -1,7 +1,15 @@
 import type { Clock, Timer } from "../../../base/time/clock.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
-import { findNames, type NameStores } from "../../accounts/stores/find-names.ts";
+import { findNames, type NameStores, type Names } from "../../accounts/stores/find-names.ts";
 import type { UsageRecord } from "../records/records.ts";
+import { NewRejections } from "../rejections/new-rejections.ts";
+import { presentRejection } from "../rejections/present-rejection.ts";
+import type { Rejection } from "../rejections/rejection.ts";
+import {
+  matchesRejection,
+  type RejectionFilter,
+  type RejectionQuery,
+} from "../rejections/rejection-store.ts";
 import { type FEED_PLACES, type FeedOwner, FeedPlaces } from "./feed-places.ts";
 import { FollowedGenerations } from "./followed-generations.ts";
 import {
@@ -28,12 +36,15 @@ const MAX_BATCH = 250;
 /** The number of records that are printed in one turn of the event loop. */
 const PRINTED_AT_ONCE = 100;
 
-/** A generation that is new or has changed. */
-export interface FeedEntry {
-  readonly record: UsageRecord;
-  /** The JSON of its line in a list (`presentGenerationLine`). */
+/** A generation that is new or has changed, or a rejected request. */
+export type FeedEntry = FeedItem & {
+  /** The JSON of its line in a list (`presentGenerationLine`, `presentRejection`). */
   readonly json: string;
-}
+};
+
+type FeedItem =
+  | { readonly kind: "generation"; readonly record: UsageRecord }
+  | { readonly kind: "rejection"; readonly rejection: Rejection };
 
 /** Changes that were found at the same time. */
 export interface FeedBatch {
@@ -45,11 +56,14 @@ export interface FeedBatch {
   readonly dropped: number;
 }
 
-/** Receives the changes of generations that match a filter. */
+/** Receives the changes of generations and the rejected requests that match a filter. */
 interface FeedSubscriber {
   /** Whose place it takes; null for the operator. */
   readonly owner: FeedOwner | null;
-  readonly filter: GenerationFilter;
+  /** Null: no generations. */
+  readonly filter: GenerationFilter | null;
+  /** Null: no rejected requests. */
+  readonly rejectionFilter: RejectionFilter | null;
   /** Receives a batch. Returns false if the subscriber cannot receive it now; it then counts as dropped. */
   onBatch(batch: FeedBatch): boolean;
   /** Called once, when the feed ends, or another account gets the place. */
@@ -72,6 +86,7 @@ export type FeedRejection = { readonly full: keyof typeof FEED_PLACES } | { read
 interface FeedParts {
   readonly clock: Clock;
   readonly usage: GenerationList;
+  readonly rejections: RejectionList;
   readonly names: NameStores;
   /** Called after each reading of the store. */
   readonly onSuccess: () => void;
@@ -79,18 +94,24 @@ interface FeedParts {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** Lists rejected requests. */
+interface RejectionList {
+  list(query: RejectionQuery): Promise<readonly Rejection[]>;
+}
+
 interface Subscribed extends FeedSubscriber {
   dropped: number;
 }
 
 /**
- * Tells subscribers which generations are new or have changed, of all gateways that share the store. Reads the store only while there are
+ * Tells subscribers which generations are new or have changed, and which requests were rejected, of all gateways that share the store. Reads the store only while there are
  * subscribers, and adds no work to requests.
  */
 export class GenerationFeed {
   private readonly subscribers = new Set<Subscribed>();
   private readonly places = new FeedPlaces<Subscribed>();
   private followed = new FollowedGenerations();
+  private rejections = new NewRejections();
   private ring: { readonly at: number; readonly entry: FeedEntry }[] = [];
   /** The ring has all changes after this time. */
   private coveredFrom = Number.POSITIVE_INFINITY;
@@ -170,6 +191,7 @@ export class GenerationFeed {
     });
     this.followed.know(open.records);
     this.followed.know(await usage.listStates(now - OVERLAP_MS, MAX_READ));
+    await this.rejections.read(this.parts.rejections, now);
     if (this.isClosed) return;
     this.lastAt = Math.max(this.lastAt + 1, now);
     this.coveredFrom = this.lastAt;
@@ -193,27 +215,45 @@ export class GenerationFeed {
     this.ring = [];
     this.coveredFrom = Number.POSITIVE_INFINITY;
     this.followed = new FollowedGenerations();
+    this.rejections = new NewRejections();
   }
 
   private async poll(): Promise<void> {
-    const { clock, usage, names: stores } = this.parts;
-    const now = clock.now();
+    const now = this.parts.clock.now();
+    const changes = await this.readChanges(now);
+    const rejected = await this.rejections.read(this.parts.rejections, now);
+    const entries = await this.printEntries(changes.records, rejected);
+    if (this.timer !== null && entries.length > 0)
+      await this.tell(Math.max(this.lastAt + 1, now), entries, changes.dropped);
+  }
+
+  private async readChanges(now: number): Promise<Changes> {
+    const { usage } = this.parts;
     const newest = await usage.listStates(now - OVERLAP_MS, MAX_READ);
     const { ids, dropped } = this.followed.select(newest, FOUND_GENERATIONS);
-    if (ids.length === 0) return;
-    const found = await usage.findGenerations(ids);
-    const names = await findNames(stores, found);
-    if (this.timer === null) return;
+    const found = ids.length === 0 ? [] : await usage.findGenerations(ids);
     const records = this.followed.learn(found);
     if (dropped > 0) this.followed.know(newest);
     this.followed.forgetBefore(now - OVERLAP_MS);
+    return { records, dropped };
+  }
+
+  private async printEntries(
+    records: readonly UsageRecord[],
+    rejected: readonly Rejection[],
+  ): Promise<readonly FeedEntry[]> {
+    if (records.length + rejected.length === 0) return [];
+    const names = await findNames(this.parts.names, [...records, ...rejected]);
+    const items: FeedItem[] = [
+      ...records.map((record) => ({ kind: "generation", record }) as const),
+      ...rejected.map((rejection) => ({ kind: "rejection", rejection }) as const),
+    ];
     const entries: FeedEntry[] = [];
-    for (const [at, record] of records.entries()) {
+    for (const [at, item] of items.entries()) {
       if (at > 0 && at % PRINTED_AT_ONCE === 0) await nextTurn();
-      entries.push({ record, json: JSON.stringify(presentGenerationLine(record, names)) });
+      entries.push({ ...item, json: JSON.stringify(presentItem(item, names)) });
     }
-    if (this.timer !== null && entries.length > 0)
-      await this.tell(Math.max(this.lastAt + 1, now), entries, dropped);
+    return entries;
   }
 
   /** Notifies each subscriber in a separate turn of the event loop, because a batch may have a megabyte. */
@@ -238,9 +278,26 @@ export class GenerationFeed {
   }
 }
 
+/** What a reading has found of generations. */
+interface Changes {
+  readonly records: readonly UsageRecord[];
+  readonly dropped: number;
+}
+
+function presentItem(item: FeedItem, names: Names): Record<string, unknown> {
+  return item.kind === "generation"
+    ? presentGenerationLine(item.record, names)
+    : presentRejection(item.rejection, names);
+}
+
+function matches(entry: FeedEntry, { filter, rejectionFilter }: FeedSubscriber): boolean {
+  if (entry.kind === "generation") return filter !== null && matchesFilter(entry.record, filter);
+  return rejectionFilter !== null && matchesRejection(entry.rejection, rejectionFilter);
+}
+
 /** Returns whether there was something to send. */
 function send(subscriber: Subscribed, at: number, entries: readonly FeedEntry[]): boolean {
-  const matching = entries.filter(({ record }) => matchesFilter(record, subscriber.filter));
+  const matching = entries.filter((entry) => matches(entry, subscriber));
   if (matching.length === 0) return false;
   const shown = matching.slice(-MAX_BATCH);
   const dropped = subscriber.dropped + matching.length - shown.length;

@@ -204,7 +204,7 @@ export const patchConfig = defineEndpoint({
   }),
   response: WrittenView,
   errors: ["conflict"],
-  async handle({ principal, query, body, deps, audit }) {
+  async handle({ principal, query, body, deps, sessionId, audit }) {
     const change = body.edits.map(({ path, value, remove }, index) => {
       if ((value === undefined) === (remove === undefined))
         fail("invalid_request", `edits.${index}: must have either value or remove.`, {
@@ -212,7 +212,7 @@ export const patchConfig = defineEndpoint({
         });
       return value === undefined ? { path } : { path, value };
     });
-    return write({ principal, query, body, deps, audit }, change);
+    return write({ principal, query, body, deps, sessionId, audit }, change);
   },
 });
 
@@ -234,15 +234,15 @@ export const putConfig = defineEndpoint({
   }),
   response: WrittenView,
   errors: ["conflict"],
-  handle: ({ principal, query, body, deps, audit }) =>
-    write({ principal, query, body, deps, audit }, body.document),
+  handle: ({ principal, query, body, deps, sessionId, audit }) =>
+    write({ principal, query, body, deps, sessionId, audit }, body.document),
 });
 
 /** The parts of a request that changes the configuration. */
 interface WriteInput
   extends Pick<
     StoreInput<PrincipalFor<typeof OPERATOR>, unknown, z.infer<typeof dryRun>, unknown>,
-    "principal" | "query" | "deps" | "audit"
+    "principal" | "query" | "deps" | "sessionId" | "audit"
   > {
   readonly body: {
     readonly revision?: number | undefined;
@@ -250,13 +250,17 @@ interface WriteInput
   };
 }
 
-async function write({ principal, query, body, deps, audit }: WriteInput, change: ConfigWrite["change"]) {
+async function write(
+  { principal, query, body, deps, sessionId, audit }: WriteInput,
+  change: ConfigWrite["change"],
+) {
   const written = await deps.resources.config.write({
     from: body.revision ?? null,
     change,
     secrets: Object.entries(body.secrets).map(([id, value]) => ({ id, value })),
     dryRun: query.dry_run === "true",
     by: credentialIdOf(principal),
+    isInConsole: sessionId !== null,
   });
   audit({ target: `revision ${written.revision}`, changes: describeWritten(written, body.secrets) });
   return { data: presentWritten(written) };
@@ -358,9 +362,9 @@ export const restoreConfig = defineEndpoint({
   query: dryRun,
   response: WrittenView,
   errors: ["not_found", "conflict"],
-  async handle({ principal, params, query, deps, audit }) {
+  async handle({ principal, params, query, deps, sessionId, audit }) {
     const { document } = await findRevision(deps, params.revision);
-    return write({ principal, query, body: { secrets: {} }, deps, audit }, document);
+    return write({ principal, query, body: { secrets: {} }, deps, sessionId, audit }, document);
   },
 });
 
@@ -386,10 +390,13 @@ export const putConfigSecret = defineEndpoint({
   body: z.strictObject({ value: secretValue.describe("The secret. No response contains it.") }),
   response: z.object({ data: SecretView }),
   errors: ["conflict"],
-  async handle({ principal, params, body, deps, audit }) {
+  async handle({ principal, params, body, deps, sessionId, audit }) {
     const { config } = deps.resources;
     const secrets = [{ id: params.id, value: body.value }];
-    await config.write({ from: null, change: [], secrets, dryRun: false, by: credentialIdOf(principal) });
+    await config.write({
+      ...{ from: null, change: [], secrets, dryRun: false, by: credentialIdOf(principal) },
+      isInConsole: sessionId !== null,
+    });
     audit({ target: params.id, changes: { value: "replaced" } });
     const found = (await config.read()).secrets.find(({ id }) => id === params.id);
     return found === undefined

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
+import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { findNames } from "../../../core/accounts/stores/find-names.ts";
 import {
   findTransfersOf,
   presentGenerationDetails,
 } from "../../../core/ledger/records/present-generation-details.ts";
+import type { Rejection } from "../../../core/usage/rejections/rejection.ts";
 import { ACCOUNT_MEMBERS, mayRead } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { findGeneration } from "../../api/find-generation.ts";
@@ -25,7 +27,7 @@ export const getGenerationDetails = defineEndpoint({
   async handle({ params, principal, deps }) {
     const record = await findGeneration(deps, params.id);
     if (record === null || !mayRead(principal, record))
-      return fail("not_found", "There is no generation with that id.");
+      return rejectUnknown(principal, await deps.reports.rejections.find(params.id));
     await deps.generation.recorder.drain();
     const facts = {
       names: await findNames(deps.resources.keyStores, [record]),
@@ -36,3 +38,15 @@ export const getGenerationDetails = defineEndpoint({
     return { data: presentGenerationDetails(record, facts) };
   },
 });
+
+/** Explains why a request has no generation, to those who may know. */
+function rejectUnknown(principal: ManagementPrincipal, rejection: Rejection | null): never {
+  if (rejection === null || !mayRead(principal, rejection))
+    return fail("not_found", "There is no generation with that id.");
+  const { id, status, code } = rejection;
+  return fail(
+    "not_found",
+    `The request was rejected with ${status} ${code} before it became a generation. GET /api/admin/rejections/${id} says why.`,
+    { metadata: { rejection: id } },
+  );
+}

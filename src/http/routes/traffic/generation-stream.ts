@@ -2,14 +2,26 @@ import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { FEED_PLACES, type FeedOwner } from "../../../core/usage/generations/feed-places.ts";
-import type { FeedBatch, FeedRejection } from "../../../core/usage/generations/generation-feed.ts";
+import type { FeedBatch, FeedEntry, FeedRejection } from "../../../core/usage/generations/generation-feed.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
+import { OUTCOMES } from "../../../core/usage/records/records.ts";
+import { REJECTED } from "../../../core/usage/rejections/rejection.ts";
+import { ANY_REJECTION, type RejectionFilter } from "../../../core/usage/rejections/rejection-store.ts";
 import { ACCOUNT_MEMBERS } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { ServerEventStream } from "../../api/event-stream.ts";
 import { GENERATION_FILTER, readGenerationFilter } from "../../api/generation-filter.ts";
 
-const { from: _from, to: _to, ...FILTER } = GENERATION_FILTER;
+const { from: _from, to: _to, ...OTHERS } = GENERATION_FILTER;
+
+/** The query of a filter of the stream. */
+const FILTER = {
+  ...OTHERS,
+  outcome: z
+    .enum([...OUTCOMES, REJECTED])
+    .optional()
+    .describe("Only generations with this outcome. `rejected`: only rejected requests."),
+};
 
 /** How long a client waits before it connects again. Milliseconds. */
 const RETRY_MS = 2_000;
@@ -19,15 +31,15 @@ export const streamGenerations = defineEndpoint({
   method: "GET",
   path: "/api/admin/generations/stream",
   tag: "Usage",
-  summary: "Stream generations as they begin and end, as server-sent events",
+  summary: "Stream generations as they begin and end, and rejected requests, as server-sent events",
   needs: "gateway",
   access: ACCOUNT_MEMBERS,
   query: z.strictObject(FILTER),
   response: NOTHING,
   events:
-    "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 in an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID`, missed changes are sent again, or an event `reset` tells the client to read the list again.",
+    "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 in an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. Events `rejections` with `{data: [Rejection …]}`: requests that were rejected before they became generations, if the query has no `provider`, `session_id`, `tag` or other `outcome`. After a reconnection with `Last-Event-ID`, missed changes are sent again, or an event `reset` tells the client to read the list again.",
   async handle({ query, principal, headers, deps, currentPrincipal }) {
-    const filter = readGenerationFilter(query, principal, deps.generation);
+    const filters = readStreamFilters(query, principal, deps.generation);
     let close = (): void => {};
     const stream = new ServerEventStream({
       clock: deps.clock,
@@ -35,13 +47,13 @@ export const streamGenerations = defineEndpoint({
       async mayContinue() {
         const current = await currentPrincipal();
         // The principal's rights may have changed, too.
-        return current !== null && isSame(readGenerationFilter(query, current, deps.generation), filter);
+        return current !== null && isSame(readStreamFilters(query, current, deps.generation), filters);
       },
       onEnd: () => close(),
     });
     try {
       const subscriber = {
-        filter,
+        ...filters,
         owner: ownerOf(principal),
         onBatch: (batch: FeedBatch) => stream.send(printBatch(batch)),
         onClose: () => stream.end(),
@@ -82,11 +94,52 @@ function readSeen(id: string | null): number | null {
   return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : null;
 }
 
-function isSame(a: GenerationFilter, b: GenerationFilter): boolean {
+/** Which generations and which rejected requests are sent; null for none. */
+interface StreamFilters {
+  readonly filter: GenerationFilter | null;
+  readonly rejectionFilter: RejectionFilter | null;
+}
+
+const schema = z.object(FILTER);
+
+/**
+ * Returns the filters of a query of the stream, restricted to what the principal may see.
+ * @throws GatewayError as `readGenerationFilter`.
+ */
+export function readStreamFilters(
+  { outcome, ...query }: z.infer<typeof schema>,
+  principal: ManagementPrincipal,
+  deps: Parameters<typeof readGenerationFilter>[2],
+): StreamFilters {
+  const others = outcome === REJECTED ? query : { ...query, outcome };
+  const filter = readGenerationFilter(others, principal, deps);
+  return { filter: outcome === REJECTED ? null : filter, rejectionFilter: toRejectionFilter(filter) };
+}
+
+/** Returns the filter of rejected requests that corresponds to one of generations; null if it names what these do not have. */
+function toRejectionFilter(filter: GenerationFilter): RejectionFilter | null {
+  const { accountId, userId, keyId, model, errorType, provider, sessionId, tag, outcome } = filter;
+  if ([provider, sessionId, tag, outcome].some((value) => value !== null)) return null;
+  return { ...ANY_REJECTION, accountId, userId, keyId, model, code: errorType };
+}
+
+function isSame(a: StreamFilters, b: StreamFilters): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function printBatch({ at, entries, dropped }: FeedBatch): string {
-  const lines = entries.map(({ json }) => json).join(",");
-  return `event: generations\nid: ${at}\ndata: {"data":[${lines}],"dropped":${dropped}}\n\n`;
+  const print = (kind: FeedEntry["kind"]) =>
+    entries
+      .filter((entry) => entry.kind === kind)
+      .map(({ json }) => json)
+      .join(",");
+  const [generations, rejections] = [print("generation"), print("rejection")];
+  const rejected = `event: rejections\ndata: {"data":[${rejections}]}\n\n`;
+  const changed = `event: generations\ndata: {"data":[${generations}],"dropped":${dropped}}\n\n`;
+  const events = [
+    ...(rejections === "" ? [] : [rejected]),
+    ...(generations === "" && dropped === 0 ? [] : [changed]),
+  ];
+  // The id is that of the last event: a client that is cut off before gets the whole batch again.
+  return `${events.slice(0, -1).join("")}id: ${at}\n${events.at(-1)}`;
 }

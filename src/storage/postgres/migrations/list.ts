@@ -21,8 +21,11 @@ import { leaseFunctions } from "./0020-lease-functions.ts";
 import { changedRows } from "./0021-changed-rows.ts";
 import { cacheSavings } from "./0022-cache-savings.ts";
 import { storedConfig } from "./0023-stored-config.ts";
-import { waysToEnd } from "./0023-ways-to-end.ts";
-import { auditFilters } from "./0024-audit-filters.ts";
+import { healthHistory } from "./0024-health-history.ts";
+import { oidcTrials } from "./0025-oidc-trials.ts";
+import { rejections } from "./0026-rejections.ts";
+import { auditFilters } from "./0027-audit-filters.ts";
+import { waysToEnd } from "./0028-ways-to-end.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -49,7 +52,10 @@ export const MIGRATIONS: readonly Migration[] = [
   leaseFunctions,
   changedRows,
   cacheSavings,
-  waysToEnd,
   storedConfig,
+  healthHistory,
+  oidcTrials,
+  rejections,
   auditFilters,
+  waysToEnd,
 ];

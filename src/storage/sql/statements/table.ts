@@ -55,8 +55,13 @@ export class Table<Row extends object> {
 
   /** Returns a statement that inserts a record. */
   insert(record: Row): Sql {
-    const values = this.columns.map(({ field, write }) => write(record[field]));
-    return sql`INSERT INTO ${raw(this.name)} (${this.names}) VALUES (${join(values, ", ")})`;
+    return sql`INSERT INTO ${raw(this.name)} (${this.names}) VALUES ${this.valuesOf(record)}`;
+  }
+
+  /** Returns a statement that inserts records, of which there must be one, and keeps existing ones. */
+  insertNew(records: readonly Row[]): Sql {
+    const rows = records.map((record) => this.valuesOf(record));
+    return sql`INSERT INTO ${raw(this.name)} (${this.names}) VALUES ${join(rows, ", ")} ON CONFLICT DO NOTHING`;
   }
 
   /** Returns the SET clause that gives columns the values of a record. */
@@ -64,6 +69,11 @@ export class Table<Row extends object> {
     const changed = this.columns.filter(({ field }) => fields.includes(field));
     const pairs = changed.map(({ field, name, write }) => sql`${raw(name)} = ${write(record[field])}`);
     return sql`SET ${join(pairs, ", ")}`;
+  }
+
+  private valuesOf(record: Row): Sql {
+    const values = this.columns.map(({ field, write }) => write(record[field]));
+    return sql`(${join(values, ", ")})`;
   }
 
   /** Reads a row. */

@@ -31,8 +31,11 @@ import { budgets } from "./0030-budgets.ts";
 import { listIndexes } from "./0031-list-indexes.ts";
 import { cacheSavings } from "./0032-cache-savings.ts";
 import { storedConfig } from "./0033-stored-config.ts";
-import { waysToEnd } from "./0033-ways-to-end.ts";
-import { auditFilters } from "./0034-audit-filters.ts";
+import { healthHistory } from "./0034-health-history.ts";
+import { oidcTrials } from "./0035-oidc-trials.ts";
+import { rejections } from "./0036-rejections.ts";
+import { auditFilters } from "./0037-audit-filters.ts";
+import { waysToEnd } from "./0038-ways-to-end.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -69,7 +72,10 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   budgets,
   listIndexes,
   cacheSavings,
-  waysToEnd,
   storedConfig,
+  healthHistory,
+  oidcTrials,
+  rejections,
   auditFilters,
+  waysToEnd,
 ];

@@ -1,11 +1,12 @@
-import type { SqliteMigration } from "./migration.ts";
+import type { Migration } from "./migration.ts";
 
 /**
  * Indexes for the filters of the audit log, whose lists are in the order of time. The operator's account, which the first step created at
  * the epoch, gets the time of its first key, or of this step in a new database.
  */
-export const auditFilters: SqliteMigration = {
-  oldestVersion: 34,
+export const auditFilters: Migration = {
+  name: "0027-audit-filters",
+  oldestVersion: 1,
   sql: `
   DROP INDEX audit_log_account;
   CREATE INDEX audit_log_time ON audit_log (at, place);
@@ -17,7 +18,7 @@ export const auditFilters: SqliteMigration = {
 
   UPDATE accounts SET created_at = coalesce(
     (SELECT min(created_at) FROM api_keys WHERE account_id = 'acct_default'),
-    CAST(1000 * unixepoch('subsec') AS INTEGER)
+    (1000 * extract(epoch FROM clock_timestamp()))::bigint
   ) WHERE id = 'acct_default' AND created_at = 0;
   `,
 };

@@ -5,7 +5,7 @@ import type { Migration } from "./migration.ts";
  * 10 ms.
  */
 export const waysToEnd: Migration = {
-  name: "0023-ways-to-end",
+  name: "0028-ways-to-end",
   oldestVersion: 1,
   sql: `
   -- What answers had cost that were returned again without asking a provider. Nanodollars; 0 in sums of earlier versions.

@@ -1,12 +1,12 @@
 import type { OpenApiDocument } from "../openapi/document.ts";
 import { breakable } from "./breakable.ts";
 import type { OperationAt } from "./curl-example.ts";
-import { DOCS_STYLE } from "./docs-style.ts";
 import { type Html, html, proseOf } from "./html.ts";
+import { REFERENCE_STYLE } from "./reference-style.ts";
 import { renderOperation } from "./render-operation.ts";
 
 /** Renders the OpenAPI document as an HTML page without scripts or external resources. */
-export function renderDocs(document: OpenApiDocument): string {
+export function renderReference(document: OpenApiDocument): string {
   const { info, tags, components } = document;
   const groups = tags.map(({ name }) => ({ name, operations: operationsOf(document, name) }));
   const navigation = html`<nav aria-label="Endpoints">${groups.map(renderLinks)}</nav>`;
@@ -16,10 +16,10 @@ export function renderDocs(document: OpenApiDocument): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${info.title} ${info.version} – API</title>
-<style>${{ markup: DOCS_STYLE }}</style>
+<style>${{ markup: REFERENCE_STYLE }}</style>
 </head>
 <body>
-<header class="top"><a href="#top">${info.title}</a> <span class="version">${info.version}</span> <a class="download" href="openapi.json">openapi.json</a></header>
+<header class="top"><a href="../docs">${info.title}</a> <span class="version">${info.version}</span> <a class="download" href="../docs">Documents</a> <a href="../openapi.json">openapi.json</a></header>
 <div class="frame">
 <details class="menu"><summary>Endpoints</summary>${navigation}</details>
 <aside>${navigation}</aside>

@@ -1,5 +1,5 @@
-/** The style sheet of the page. The content security policy has its hash, so the page contains it verbatim. */
-export const DOCS_STYLE = `
+/** The colors of the pages, light and dark. */
+export const PAGE_COLORS = `
 :root {
   color-scheme: light dark;
   --paper: #ffffff; --ink: #1c2330; --soft: #5b6577; --line: #e2e6ed; --shade: #f5f7fa; --link: #1f5fbf;
@@ -11,7 +11,10 @@ export const DOCS_STYLE = `
     --get: #56c98c; --post: #7fb0ff; --put: #e3b04f; --patch: #e3b04f; --delete: #ff8f86;
   }
 }
-* { box-sizing: border-box; }
+`;
+
+/** The style sheet of the API reference. The content security policy has its hash, so the page contains it verbatim. */
+export const REFERENCE_STYLE = `${PAGE_COLORS}* { box-sizing: border-box; }
 html { scroll-padding-top: 4rem; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
 a { color: var(--link); text-decoration: none; }
@@ -21,7 +24,8 @@ code, pre { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; fo
   background: var(--paper); border-bottom: 1px solid var(--line); font-weight: 600; }
 .top a:first-child { color: var(--ink); }
 .version { color: var(--soft); font-weight: 400; }
-.download { margin-left: auto; font-weight: 400; }
+.download { margin-left: auto; }
+.download, .download + a { font-weight: 400; }
 .frame { display: grid; grid-template-columns: 19rem minmax(0, 1fr); max-width: 78rem; margin: 0 auto; }
 aside { position: sticky; top: 3.1rem; align-self: start; height: calc(100vh - 3.1rem); overflow-y: auto;
   padding: .5rem 1rem 2rem 1.5rem; border-right: 1px solid var(--line); }

@@ -1,0 +1,52 @@
+/** Texts of the page of a rejected request. */
+export const rejectionText = {
+  about: "Rejected before a provider was chosen. It cost nothing.",
+  aboutMany: (count: number) =>
+    `${count.toLocaleString("en-US")} rejected requests of one minute, counted together because there were so many. Where they differ, nothing is shown.`,
+  happened: "What happened",
+  noMessage: "The message is not stored, because zero data retention applies.",
+  toDo: "What to do",
+  field: "Field",
+  limit: "Limit",
+  limitOf: (scope: string, kind: string | null, limit: number | null) =>
+    [
+      limit === null ? null : limit.toLocaleString("en-US"),
+      kind === null ? null : kind.replaceAll("_", " "),
+      `(${scope})`,
+    ]
+      .filter((part) => part !== null)
+      .join(" "),
+  request: "Request",
+  model: "Model, as sent",
+  unknownModel: "Not known",
+  call: "Call",
+  api: "API",
+  noApi: "None has this path and method",
+  time: "Time",
+  id: "Request id",
+  who: "Who",
+  key: "Key",
+  noKey: "None",
+  unknownKey: "Unknown key, fingerprint",
+  account: "Account",
+  user: "User",
+  address: "Address hash",
+  client: "Client",
+  noClient: "No User-Agent",
+  userAgent: "User-Agent",
+  likeThis: "Rejected requests like this",
+  actions: {
+    keys: "Open the keys",
+    createKey: "Create a key",
+    endedKeys: "Show revoked and expired keys",
+    credits: "Open the account's credits",
+    budgets: "Open the budgets",
+    account: "Open the account and its policy",
+    models: "Search the models",
+    routes: "Open the named routes",
+    settings: "Open the setting",
+    health: "Open the health of providers",
+    baseUrl: "Show the base URL and snippets",
+    reference: "Open the API reference",
+  },
+};
