@@ -17,7 +17,7 @@ export function ItemsField(props: SchemaFieldProps) {
       <legend class={hidesLabel ? "visually-hidden" : "field-label"}>{label}</legend>
       {hidesLabel ? null : <div class="field-hint">{schema.description}</div>}
       {items.map((one, i) => {
-        const name = text.schema.item(label, i + 1);
+        const name = text.schema.item(label.replace(/s$/, ""), i + 1);
         return (
           <div key={`${i} of ${items.length}`} class="schema-item">
             <div class="row">

@@ -11,8 +11,7 @@ export function NumberField(props: SchemaFieldProps) {
   const shown =
     typed !== null && readNumber(typed) === value ? typed : value === undefined ? "" : String(value);
   const unit = unitOf(path.at(-1) ?? "");
-  const number = value ?? schema.default;
-  const human = typeof number === "number" ? (unit?.print(number) ?? null) : null;
+  const human = typeof value === "number" ? (unit?.print(value) ?? null) : null;
   const hint = [human === null ? null : `= ${human}`, props.hidesLabel ? null : schema.description];
   const error = props.form.errorOf(path);
   return (

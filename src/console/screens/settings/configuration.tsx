@@ -8,6 +8,7 @@ import { FormError } from "../../parts/forms/form-error.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
+import { needsTrial, readOidc, TrialDialog } from "./oidc-trial.tsx";
 import { ReviewDialog } from "./review-dialog.tsx";
 import { problemWithin } from "./setting-draft.ts";
 import { SettingRow } from "./setting-row.tsx";
@@ -74,7 +75,7 @@ function Groups({ form, data, settings }: GroupsProps) {
             </section>
           );
         })}
-        <SaveSettings form={form} settings={settings} />
+        <SaveSettings form={form} settings={settings} data={data} />
       </div>
     </div>
   );
@@ -110,12 +111,14 @@ function GroupNav(props: { form: SettingsForm; settings: readonly FormSetting[];
 }
 
 /** The bar that appears with the first change: what is wrong, a review of the changes, and a way back. */
-function SaveSettings({ form, settings }: Pick<GroupsProps, "form" | "settings">) {
+function SaveSettings({ form, settings, data }: GroupsProps) {
   const [review, setReview] = useState<ConfigWritten | null>(null);
+  const [isTrialOpen, setTrialOpen] = useState(true);
   const [isBusy, setBusy] = useState(false);
   const { edits, error, problems } = form;
   if (edits.length === 0) return null;
   const check = async () => {
+    setTrialOpen(true);
     setBusy(true);
     setReview(await form.preview());
     setBusy(false);
@@ -123,7 +126,7 @@ function SaveSettings({ form, settings }: Pick<GroupsProps, "form" | "settings">
   const known = settings.filter(({ path }) => problemWithin(problems, path) !== null);
   return (
     <section class="save-settings" aria-label={text.settings.unsaved(edits.length)}>
-      {error === null ? null : known.length > 0 ? (
+      {error === null || needsTrial(error) ? null : known.length > 0 ? (
         <Problems settings={known} form={form} />
       ) : (
         <FormError error={error} form={form.hasSecret ? undefined : form.form} />
@@ -137,6 +140,13 @@ function SaveSettings({ form, settings }: Pick<GroupsProps, "form" | "settings">
           {text.settings.review}
         </Button>
       </div>
+      {needsTrial(error) && isTrialOpen ? (
+        <TrialDialog
+          oidc={readOidc(form, settings, data)}
+          onSucceeded={() => void check()}
+          onClose={() => setTrialOpen(false)}
+        />
+      ) : null}
       {review === null ? null : <ReviewDialog form={form} written={review} onClose={() => setReview(null)} />}
     </section>
   );

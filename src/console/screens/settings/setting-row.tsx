@@ -1,8 +1,11 @@
+import { useState } from "preact/hooks";
 import { PinnedNote } from "../../parts/config/pinned-note.tsx";
 import { findPinned, listPinned } from "../../parts/config/read-config.ts";
 import type { LoadedConfig } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
-import { isShort } from "../../parts/schema/schema.ts";
+import { FormOrJson } from "../../parts/forms/form-or-json.tsx";
+import { JsonField } from "../../parts/schema/json-field.tsx";
+import { isShort, kindOf } from "../../parts/schema/schema.ts";
 import { SchemaField } from "../../parts/schema/schema-field.tsx";
 import { unitOf } from "../../parts/schema/units.ts";
 import { Badge } from "../../parts/values/badge.tsx";
@@ -53,6 +56,8 @@ function Marks({ setting, state }: { setting: FormSetting; state: SettingState }
 function Value(props: { setting: FormSetting; form: SettingsForm; data: LoadedConfig; state: SettingState }) {
   const { setting, form, data, state } = props;
   const { path, schema, title } = setting;
+  const [isJson, setJson] = useState(false);
+  const hasJson = ["list", "map"].includes(kindOf(schema));
   const pinned = findPinned(data, path);
   if (setting.isFileOnly || pinned !== null)
     return (
@@ -62,6 +67,7 @@ function Value(props: { setting: FormSetting; form: SettingsForm; data: LoadedCo
       </>
     );
   const entries = listPinned(data, path);
+  const Editor = isJson ? JsonField : SchemaField;
   return (
     <>
       {entries.length === 0 ? null : (
@@ -74,7 +80,14 @@ function Value(props: { setting: FormSetting; form: SettingsForm; data: LoadedCo
           ))}
         </ul>
       )}
-      <SchemaField
+      {hasJson ? (
+        <FormOrJson
+          label={text.settings.editAsJson(title)}
+          isJson={isJson}
+          onToggle={() => setJson(!isJson)}
+        />
+      ) : null}
+      <Editor
         schema={schema}
         path={path}
         label={title}
