@@ -1,6 +1,8 @@
 /** Texts of forms that are generated from a schema. */
 export const schemaText = {
   notSet: "Not set",
+  yes: "Yes",
+  no: "No",
   noLimit: "none",
   onePerLine: "One per line.",
   notJson: (problem: string) => `This is not valid JSON: ${problem}`,

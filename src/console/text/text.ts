@@ -5,6 +5,7 @@ import { configText } from "./config.ts";
 import { creditsText } from "./credits.ts";
 import { durationText } from "./durations.ts";
 import { filterText } from "./filters.ts";
+import { guardrailText } from "./guardrails.ts";
 import { healthText } from "./health.ts";
 import { listText } from "./lists.ts";
 import { manageText } from "./manage.ts";
@@ -384,6 +385,7 @@ export const text = {
   people: peopleText,
   providerKeys: providerKeysText,
   health: healthText,
+  guardrails: guardrailText,
   routing: routingText,
   schema: schemaText,
   settings: settingsText,

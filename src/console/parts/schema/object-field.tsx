@@ -2,14 +2,16 @@ import { useState } from "preact/hooks";
 import type { SchemaFieldProps } from "./field-props.ts";
 import { isShort, nameField, type Schema, withMember } from "./schema.ts";
 
-/** The fields of an object, and those of objects in it, which are folded while they are not set. */
-export function ObjectField(props: SchemaFieldProps & { readonly omits?: readonly string[] }) {
+/** The fields of an object, and those of objects in it, which are folded while they are not set. `last` names long fields that come last. */
+export function ObjectField(props: SchemaFieldProps & { readonly last?: readonly string[] }) {
   const { schema, label, hidesLabel, form, path } = props;
   const error = form.errorOf(path);
   const shown = Object.entries(schema.properties ?? {}).filter(
-    ([name, one]) => one.const === undefined && !one.fileOnly && !props.omits?.includes(name),
+    ([, one]) => one.const === undefined && !one.fileOnly,
   );
-  const [short, long] = [shown.filter(([, one]) => isShort(one)), shown.filter(([, one]) => !isShort(one))];
+  const short = shown.filter(([, one]) => isShort(one));
+  const isLast = ([name]: readonly [string, Schema]) => Number(props.last?.includes(name) === true);
+  const long = shown.filter(([, one]) => !isShort(one)).sort((a, b) => isLast(a) - isLast(b));
   return (
     <fieldset class="field schema-object">
       <legend class={hidesLabel ? "visually-hidden" : "field-label"}>{label}</legend>

@@ -59,8 +59,22 @@ function nameOf({ path }: SchemaFieldProps): string {
   return path.at(-1) ?? "";
 }
 
+/** A boolean without a default may also be absent, which is a third choice. */
 function SwitchField(props: SchemaFieldProps) {
   const { schema, value, onChange, label } = props;
+  if (schema.default === undefined && schema.const === undefined)
+    return (
+      <Select
+        {...toCommon(props)}
+        value={value === undefined ? "" : String(value)}
+        choices={[
+          { value: "", label: text.schema.notSet },
+          { value: "true", label: text.schema.yes },
+          { value: "false", label: text.schema.no },
+        ]}
+        onChange={(chosen) => onChange(chosen === "" ? undefined : chosen === "true")}
+      />
+    );
   const error = props.form.errorOf(props.path);
   return (
     <div class="field">
@@ -131,10 +145,15 @@ function TextsField(props: SchemaFieldProps) {
   const suggestions = suggestFor(nameOf(props));
   const change = (list: readonly string[]) =>
     onChange(list.length === 0 && props.schema.default === undefined ? undefined : list);
-  if (suggestions === null) return <LinesField {...toCommon(props)} value={texts} onChange={change} />;
+  const { form, path } = props;
+  const ofItem = texts.map((_, i) => form.errorOf([...path, String(i)])).find((error) => error !== null);
+  const error = form.errorOf(path) ?? ofItem ?? null;
+  if (suggestions === null)
+    return <LinesField {...toCommon(props)} error={error} value={texts} onChange={change} />;
   return (
     <ListInput
       {...toCommon(props)}
+      error={error}
       value={texts.join("\n")}
       onInput={(typed) => change(typed.split("\n").filter(Boolean))}
       {...suggestions}
