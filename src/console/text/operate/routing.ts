@@ -23,7 +23,7 @@ export const routingText = {
     models: (when: string) => `Enter at least one model ${when}.`,
     model: (id: string) => `${id} is not the id of a model, such as openai/gpt-5-mini.`,
     rule: "The rule is incomplete.",
-    explain: "The tier cannot be tried yet.",
+    explain: "This cannot be tried yet.",
   },
   notTier: "The tier must be a JSON object with a rule.",
   models: (when: string) => `Models ${when}`,
