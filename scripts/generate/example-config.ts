@@ -180,6 +180,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
       ],
     },
     "openai/gpt-4.1": { kind: "alias", target: "openai/gpt-5.4", replaces_model: true },
+    "groq/*": { kind: "alias", target: "*", provider: "groq" },
   },
   guardrails: [
     { name: "no-secrets", kind: "regex", action: "block", patterns: ["sk-[A-Za-z0-9]{20,}"] },
@@ -226,6 +227,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.name": "vLLM",
   "providers.*.models.id": "qwen/qwen3-32b",
   "providers.*.models.name": "Qwen/Qwen3-32B",
+  "providers.*.models.copy_of": "qwen/qwen3-32b",
   "providers.*.models.input": ["text", "image"],
   "providers.*.models.context_length": 32_768,
   "providers.*.models.released": "2026-05-31",
@@ -259,8 +261,15 @@ const NOT_FOR_HOSTS = new Set(["parts", "token_url", "format"]);
 const SHORT_PROVIDERS = [
   {
     about:
-      "A provider of the catalog with several keys. The next key is tried if one is rejected or rate limited.",
-    value: { openai: { api_keys: ["sk-first", "sk-second"] } },
+      "A provider of the catalog with several keys. The next key is tried if one is rejected or rate limited. A key with weight 0 is only used then.",
+    value: {
+      openai: {
+        api_keys: [
+          { id: "main", key: "sk-first", weight: 1, enabled: true },
+          { id: "spare", key: "sk-second", weight: 0 },
+        ],
+      },
+    },
   },
   {
     about: "Azure OpenAI: the base URL depends on the resource of the provider account.",

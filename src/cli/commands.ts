@@ -53,6 +53,11 @@ const GATEWAY: readonly ListedCommand[] = [
     load: async () => (await import("./operate/import-commands.ts")).declareImportCommands,
   },
   {
+    term: "connect [options] <client>",
+    description: "Configure Claude Code, Codex or OpenCode on this machine to use the gateway",
+    load: async () => (await import("./operate/connect-command.ts")).declareConnectCommand,
+  },
+  {
     term: "ready [options]",
     description:
       "Check whether the running gateway can answer requests. Exits with 0 if it can, otherwise with 1",

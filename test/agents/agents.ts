@@ -1,3 +1,5 @@
+import { CLIENTS, KEY_VARIABLE } from "../../src/app/connect/client-files.ts";
+
 /** The API that an agent is configured to use. */
 export interface AgentTarget {
   /** Scheme, host and port. */
@@ -28,6 +30,21 @@ export interface Agent {
   prepare(target: AgentTarget, prompt: string): AgentStart;
 }
 
+/** The path of the gateway's API. */
+const API = "/api/gateway";
+
+/** Returns a file with what `gateway connect` writes into it; null for a vendor, to which it does not connect. */
+function connectFile(client: "claude" | "codex" | "opencode", { base, model }: AgentTarget, text: string) {
+  const { editor, edits, files } = CLIENTS[client] as (typeof CLIENTS)[string];
+  if (!base.endsWith(API)) return null;
+  const parameters = { url: base.slice(0, -API.length), models: [model] as [string], key: null };
+  const written = edits(parameters).reduce(
+    (edited, { path, value }) => editor.set(edited, path, value),
+    text,
+  );
+  return { [files[0] as string]: written };
+}
+
 /** The tools are listed, because root may not bypass all permission questions. */
 export const CLAUDE_CODE: Agent = {
   name: "Claude Code",
@@ -35,28 +52,29 @@ export const CLAUDE_CODE: Agent = {
   version: "2.1.197",
   command: "claude",
   api: "Messages",
-  prepare: ({ base, key, model }, prompt) => ({
-    args: [
-      "-p",
-      prompt,
-      "--model",
-      model,
-      "--permission-mode",
-      "acceptEdits",
-      "--allowedTools",
-      "Read,Write,Bash",
-    ],
-    env: {
+  prepare: (target, prompt) => {
+    const { base, key, model } = target;
+    const tools = ["--permission-mode", "acceptEdits", "--allowedTools", "Read,Write,Bash"];
+    const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" };
+    const files = connectFile("claude", target, "");
+    if (files !== null)
+      return { args: ["-p", prompt, ...tools], env: { ...quiet, [KEY_VARIABLE]: key }, files };
+    const env = {
       ANTHROPIC_BASE_URL: base,
       ANTHROPIC_AUTH_TOKEN: key,
       ANTHROPIC_SMALL_FAST_MODEL: model,
       ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      DISABLE_AUTOUPDATER: "1",
-    },
-    files: {},
-  }),
+    };
+    return { args: ["-p", prompt, "--model", model, ...tools], env: { ...quiet, ...env }, files: {} };
+  },
 };
+
+const CODEX_SETTINGS = `model_reasoning_effort = "medium"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+`;
 
 export const CODEX: Agent = {
   name: "Codex",
@@ -64,25 +82,18 @@ export const CODEX: Agent = {
   version: "0.169.0",
   command: "codex",
   api: "Responses",
-  prepare: ({ base, key, model }, prompt) => ({
+  prepare: (target, prompt) => ({
     args: ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
-    env: { GATEWAY_KEY: key },
-    files: {
-      ".codex/config.toml": `model = "${model}"
+    env: { [KEY_VARIABLE]: target.key },
+    files: connectFile("codex", target, CODEX_SETTINGS) ?? {
+      ".codex/config.toml": `model = "${target.model}"
 model_provider = "gateway"
-model_reasoning_effort = "medium"
-check_for_update_on_startup = false
-
-[analytics]
-enabled = false
-
+${CODEX_SETTINGS}
 [model_providers.gateway]
 name = "gateway"
-base_url = "${base}"
-env_key = "GATEWAY_KEY"
+base_url = "${target.base}"
+env_key = "${KEY_VARIABLE}"
 wire_api = "responses"
-request_max_retries = 1
-stream_max_retries = 1
 `,
     },
   }),
@@ -94,11 +105,18 @@ export const OPENCODE: Agent = {
   version: "1.18.33",
   command: "opencode",
   api: "chat completions",
-  prepare: (target, prompt) => ({
-    args: ["run", "--model", `gateway/${target.model}`, prompt],
-    env: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" },
-    files: { ".config/opencode/opencode.json": writeProviderConfig(target) },
-  }),
+  prepare: (target, prompt) => {
+    const quiet = { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
+    const settings = `{ "autoupdate": false, "small_model": "gateway/${target.model}" }`;
+    const files = connectFile("opencode", target, settings);
+    if (files !== null)
+      return { args: ["run", prompt], env: { ...quiet, [KEY_VARIABLE]: target.key }, files };
+    return {
+      args: ["run", "--model", `gateway/${target.model}`, prompt],
+      env: quiet,
+      files: { ".config/opencode/opencode.json": writeProviderConfig(target) },
+    };
+  },
 };
 
 /** For agents that ignore `NO_PROXY` and would use a proxy for this machine. */

@@ -75,7 +75,7 @@ function readJournal(): unknown[] {
     .trim()
     .split("\n")
     .map((line) => {
-      expect(line.length).toBeWithin(1_300, 1_450);
+      expect(line.length).toBeWithin(1_350, 1_500);
       const entry = decodeJournalEntry(line.slice(line.indexOf("{")));
       return entry.kind === "usage" ? entry.record.outcome : entry.name;
     });

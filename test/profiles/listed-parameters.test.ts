@@ -82,7 +82,7 @@ function reaches(targets: readonly UpstreamTarget[], name: string): boolean {
 /** The parameters that a source names for an endpoint, whether they are taken or not. Routing sends none that an endpoint lacks. */
 function namesOf(model: ModelRecord, endpoint: ModelEndpoint): ReadonlySet<string> {
   const record = bySlug.get(endpoint.provider) as ProviderRecord;
-  const families = findFamilies(data.families, model.id, record.slug);
+  const families = findFamilies(data.families, model, record.slug);
   const rules = listProviderFormats(record).flatMap((format) => [
     ...listTaken({ model, endpoint, record, format, families }).keys(),
   ]);

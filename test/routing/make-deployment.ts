@@ -44,7 +44,7 @@ export function makeDeployment(id: string, provider: string, facts: DeploymentFa
       },
       formats: ["openai-chat"],
     },
-    keys: keys.map((label) => ({ label, secret: null, byokId: own ? label : null })),
+    keys: keys.map((label) => ({ label, secret: null, weight: 1, byokId: own ? label : null })),
   } as unknown as Deployment;
   return {
     ...deployment,

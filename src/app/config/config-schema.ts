@@ -96,6 +96,14 @@ const hostedModel = z
       .min(1)
       .optional()
       .describe("Its name at the host. Defaults to the part of the id after the slash, without :free."),
+    copy_of: z
+      .string()
+      .min(1)
+      .max(BOUNDS.modelIdChars)
+      .optional()
+      .describe(
+        "Id of a model of the catalog, such as openai/gpt-5.1, whose inputs, context window, parameters, reasoning and prices the model has unless stated otherwise: a deployment of Azure under a name of your own, or a model on your own host. Names with a geography, such as eu.anthropic.…, are recognized without it.",
+      ),
     input: z
       .array(z.enum(["text", "image", "file", "audio", "video"]))
       .min(1)
@@ -132,6 +140,10 @@ const hostedModel = z
     price_changes: priceChangesSchema
       .optional()
       .describe("Prices that replace these from a day (UTC) on, in ascending order."),
+  })
+  .refine(({ copy_of, output }) => copy_of === undefined || output === "text", {
+    path: ["output"],
+    error: "is that of the model in copy_of; remove it",
   })
   .refine(
     ({ prices, price_tiers, price_changes }) =>
@@ -752,4 +764,6 @@ export const configSchema = z.strictObject({
 /** The checked configuration. */
 export type Config = z.infer<typeof configSchema>;
 export type ProviderConfig = z.infer<typeof provider>;
+/** What a model of the configuration makes. */
+export type ConfiguredOutput = NonNullable<ProviderConfig["models"]>[number]["output"];
 export type AlertsConfig = Config["alerts"];

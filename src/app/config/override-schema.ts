@@ -64,7 +64,7 @@ const imageVariants = z
 const SPELLED_PRICES: ReadonlySet<string> = new Set(PRICE_NAMES.map(toSnake));
 
 /** Spells a shape that has prices. */
-function spellPrices(shape: Shape): Shape {
+function spellShape(shape: Shape): Shape {
   const members = Object.entries(spell(shape)).map(([name, schema]) => {
     if (name === "image_variants") return [name, imageVariants.exactOptional()];
     if (!SPELLED_PRICES.has(name)) return [name, schema];
@@ -81,10 +81,10 @@ function isAscending(values: readonly unknown[]): boolean {
 }
 
 /** Prices in the configuration, in snake case: the same for catalog overrides, pricing rules and models of the operator's own. */
-export const pricesSchema = z.strictObject(spellPrices(pricesShape));
+export const pricesSchema = z.strictObject(spellShape(pricesShape));
 /** Prices of longer prompts. */
 export const tiersOfPricesSchema = z
-  .array(z.strictObject(spellPrices(tierShape)))
+  .array(z.strictObject(spellShape(tierShape)))
   .min(1)
   .refine(
     (tiers) => isAscending(tiers.map((tier: Written) => tier["min_prompt_tokens"])),
@@ -267,6 +267,23 @@ export function readPrices({ prices, price_tiers, price_changes }: WrittenPrices
     ...(price_tiers === undefined ? {} : { price_tiers }),
     ...(price_changes === undefined ? {} : { price_changes }),
   }) as PriceTerms;
+}
+
+/** Converts prices of the catalog to the spelling of the configuration: the reverse of `readPrices`. */
+export function spellPrices({ prices, priceTiers, priceChanges }: PriceTerms): Record<string, unknown> {
+  return spellMembers({
+    prices,
+    ...(priceTiers === undefined ? {} : { priceTiers }),
+    ...(priceChanges === undefined ? {} : { priceChanges }),
+  }) as Record<string, unknown>;
+}
+
+function spellMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(spellMembers);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [toSnake(name), spellMembers(member)]),
+  );
 }
 
 /** Returns the path of an override in the configuration. */

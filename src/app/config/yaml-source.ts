@@ -8,6 +8,20 @@ export interface YamlSource {
   readonly value: Record<string, unknown>;
   /** Returns the place of a path in the file, or of its longest prefix that exists. */
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
+  /** The repeated keys of mappings. There are none unless the reading accepts them. */
+  readonly repeated: readonly RepeatedKey[];
+}
+
+/** A key that its mapping has more than once. The last one is read. */
+export interface RepeatedKey {
+  readonly name: string;
+  readonly place: ConfigPlace;
+}
+
+/** How another program reads YAML. Keys may be repeated, and the last one is read. */
+export interface YamlReading {
+  /** Returns the value of a scalar without quotes. */
+  readPlain(text: string): unknown;
 }
 
 /** Characters that a message shows of a value. */
@@ -28,24 +42,37 @@ export const YAML_BOUNDS = { bytes: 4_194_304, values: 50_000, levels: 64, alias
  * Parses the text of a configuration file. `file` names it in messages.
  * @throws ConfigError with all errors of the syntax, if it is not a mapping, or if it exceeds a bound.
  */
-export function parseYaml(text: string, file: string): YamlSource {
-  if (text === "") return { file, value: {}, placeOf: () => ({ file, line: 1, column: 1 }) };
+export function parseYaml(text: string, file: string, reading?: YamlReading): YamlSource {
+  if (text === "") return { file, value: {}, placeOf: () => ({ file, line: 1, column: 1 }), repeated: [] };
   rejectLarge(text, file);
   const lines = new (loadYaml().LineCounter)();
-  const document = compose(text, file, lines);
+  const document = compose({ text, file, reading }, lines);
   const placeAt = (offset: number): ConfigPlace => {
     const { line, col } = lines.linePos(offset);
     // Without any text there is no line that begins.
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
+  const repeated = findRepeatedKeys(document, placeAt);
   const problems = [
     ...document.errors.map(({ pos, message }) => at(placeAt(pos[0]), message)),
+    ...(reading === undefined ? repeated.map(({ place }) => at(place, "Map keys must be unique")) : []),
     ...findFaults(document, placeAt),
     ...findControls(document, placeAt),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
+  if (reading !== undefined) readPlainScalars(document, reading);
   const placeOf = (path: ConfigPath) => placeAt(findOffset(document, path));
-  return { file, value: readMapping(document, file), placeOf };
+  return { file, value: readMapping(document, file), placeOf, repeated };
+}
+
+/** Replaces the texts of scalars without quotes and tags by the values that the reading gives them. */
+function readPlainScalars(document: Document, { readPlain }: YamlReading): void {
+  loadYaml().visit(document, {
+    Scalar(key, node) {
+      if (key !== "key" && node.type === "PLAIN" && node.tag === undefined && typeof node.value === "string")
+        node.value = readPlain(node.value);
+    },
+  });
 }
 
 function at(place: ConfigPlace, text: string): ConfigProblem {
@@ -77,8 +104,14 @@ function rejectExcess(
   throw new ConfigError([at({ file, line, column: 1 }, text)]);
 }
 
+interface Composed {
+  readonly text: string;
+  readonly file: string;
+  readonly reading: YamlReading | undefined;
+}
+
 /** Parses a text as the library's `parseDocument` does, and rejects one that is nested too deep while it is read. */
-function compose(text: string, file: string, lines: LineCounter): Document {
+function compose({ text, file, reading }: Composed, lines: LineCounter): Document {
   const { Composer, Lexer, Parser } = loadYaml();
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
@@ -91,7 +124,8 @@ function compose(text: string, file: string, lines: LineCounter): Document {
   }
   for (const token of parser.end()) tokens.push(token);
   // The library compares each key of a mapping with all others.
-  const composer = new Composer({ prettyErrors: false, uniqueKeys: false });
+  const options = reading === undefined ? {} : ({ schema: "failsafe", merge: true } as const);
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, ...options });
   const [first, second] = [...composer.compose(tokens, true, text.length)];
   const document = first as unknown as Document;
   if (second !== undefined)
@@ -105,15 +139,23 @@ function compose(text: string, file: string, lines: LineCounter): Document {
   return document;
 }
 
-/** Finds repeated keys of mappings, and aliases without an anchor or too many of them. */
+/** Finds the repeated keys of mappings. */
+function findRepeatedKeys(document: Document, placeAt: (offset: number) => ConfigPlace): RepeatedKey[] {
+  const found: RepeatedKey[] = [];
+  loadYaml().visit(document, {
+    Map(_, map) {
+      for (const { name, offset } of findDuplicates(map)) found.push({ name, place: placeAt(offset) });
+    },
+  });
+  return found;
+}
+
+/** Finds aliases without an anchor, or too many of them. */
 function findFaults(document: Document, placeAt: (offset: number) => ConfigPlace): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const anchors = new Set<string>();
   let aliases = 0;
   loadYaml().visit(document, {
-    Map: (_, map) => {
-      for (const offset of findDuplicates(map)) problems.push(at(placeAt(offset), "Map keys must be unique"));
-    },
     Node: (_, node: Node & { readonly anchor?: string }) => {
       if (node.anchor !== undefined) anchors.add(node.anchor);
     },
@@ -144,17 +186,17 @@ function findControls(document: Document, placeAt: (offset: number) => ConfigPla
   return problems;
 }
 
-/** Returns the places of repeated keys in a mapping. */
-function findDuplicates({ items }: YAMLMap): number[] {
+/** Returns the repeated keys of a mapping, with their offsets. */
+function findDuplicates({ items }: YAMLMap): { readonly name: string; readonly offset: number }[] {
   const { isScalar } = loadYaml();
   const keys = new Set<unknown>();
-  const offsets: number[] = [];
+  const found: { readonly name: string; readonly offset: number }[] = [];
   for (const { key } of items) {
     if (!isScalar(key)) continue;
-    if (keys.has(key.value)) offsets.push(key.range?.[0] ?? 0);
+    if (keys.has(key.value)) found.push({ name: String(key.value), offset: key.range?.[0] ?? 0 });
     keys.add(key.value);
   }
-  return offsets;
+  return found;
 }
 
 function readMapping(document: Document, file: string): Record<string, unknown> {
@@ -182,7 +224,7 @@ function findOffset(document: Document, path: ConfigPath): number {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
     const name = path[length - 1];
     const items = (parent as { readonly items?: readonly YamlItem[] } | null)?.items;
-    const found = items?.find(({ key }, index) =>
+    const found = items?.findLast(({ key }, index) =>
       key === undefined ? index === name : isScalar(key) && String(key.value) === String(name),
     );
     const keyRange = isScalar(found?.key) ? found.key.range : undefined;

@@ -1,10 +1,11 @@
+import type { ConfiguredOutput } from "../config/config-schema.ts";
 import type { SourcePath } from "./import-report.ts";
 import type { KnownProvider } from "./provider-names.ts";
 
-/** Prices in US dollars per token, as decimal strings. */
-interface ImportedPrices {
-  readonly prompt: string;
-  readonly completion: string;
+/** Prices as the configuration has them: decimal strings in US dollars by name. */
+export interface ImportedPrices {
+  readonly prices: Readonly<Record<string, string>>;
+  readonly priceTiers: readonly Readonly<Record<string, string | number>>[];
 }
 
 /** Rate limits as `limits.models` has them. */
@@ -30,7 +31,9 @@ export interface ImportedDeployment {
   readonly parts?: Readonly<Record<string, string>>;
   readonly prices?: ImportedPrices | undefined;
   readonly limits?: ImportedLimits;
-  readonly output?: "text" | "embedding";
+  readonly output?: ConfiguredOutput;
+  /** Fields of a model that the catalog does not have: its sizes and inputs. */
+  readonly facts?: Readonly<Record<string, unknown>>;
 }
 
 /** A target of a route, before models have ids. */

@@ -1,31 +1,24 @@
 import { asFields, asObjects } from "../../base/json/fields.ts";
 import type { CatalogData } from "../../core/catalog/records/records.ts";
+import { isPattern } from "../../core/named-routes/named-routes.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { YamlSource } from "../config/yaml-source.ts";
 import { ConfigDraft } from "./config-draft.ts";
-import type { ImportedDeployment } from "./deployment.ts";
 import { ImportReport, type SourcePath } from "./import-report.ts";
 import type { ImportedConfig } from "./imported-config.ts";
+import { LitellmRouting, ROUTING } from "./litellm-routing.ts";
 import { findRule, LITELLM_SECTIONS, LITELLM_SETTINGS, type SettingRule } from "./litellm-settings.ts";
+import { findPatternFault, findShortRest, listAnyModels, listImplied } from "./litellm-wildcards.ts";
 import { type LitellmEntry, readLitellmEntry } from "./read-litellm-entry.ts";
 import { References } from "./references.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Settings that routes are made of. */
-const ROUTING = new Set([
-  "fallbacks",
-  "default_fallbacks",
-  "context_window_fallbacks",
-  "model_group_alias",
-  "routing_strategy",
-]);
-
 /** The maximum number of entries of `model_list`. */
 const MAX_MODELS = 5_000;
 
 /** Sections that are read elsewhere. */
-const READ_SECTIONS = new Set(["model_list", "include", "credential_list"]);
+const READ_SECTIONS = new Set(["model_list", "include", "credential_list", "environment_variables"]);
 
 /** Converts a LiteLLM configuration: the file, and those that its `include` names. */
 export function importLitellm(files: readonly YamlSource[], catalog: CatalogData): ImportedConfig {
@@ -37,9 +30,7 @@ class LitellmImport {
   private readonly draft: ConfigDraft;
   private readonly references: References;
   private readonly credentials = new Map<string, Fields>();
-  private readonly groups = new Map<string, LitellmEntry[]>();
-  private readonly fallbacks = new Map<string, string[]>();
-  private readonly defaults: string[] = [];
+  private readonly routing: LitellmRouting;
   /** The number of entries of `model_list`, in all files. */
   private models = 0;
 
@@ -50,15 +41,36 @@ class LitellmImport {
     const given = files.map(({ value }) => asFields(value["environment_variables"]) ?? {});
     this.references = new References(Object.assign({}, ...given) as Fields);
     this.draft = new ConfigDraft(catalog, this.report, this.references);
+    this.routing = new LitellmRouting(this.draft, this.report);
   }
 
   run(): ImportedConfig {
+    for (const file of this.files) this.reportRepeated(file);
     for (const file of this.files) this.readCredentials(file);
     for (const file of this.files) this.readModels(file);
     for (const file of this.files) this.readSections(file);
-    for (const [name, entries] of this.groups) this.addGroup(name, entries);
+    for (const file of this.files) this.readVariables(file);
+    this.routing.addRoutes();
+    if (this.models === 0) this.reportNoModels();
     const config = this.draft.finish();
     return { config, entries: this.report.entries, variables: [...this.references.names].sort() };
+  }
+
+  private reportRepeated(file: YamlSource): void {
+    for (const { name, place } of file.repeated)
+      this.report.atPlace("differs", place, {
+        source: name,
+        text: "The key is repeated. LiteLLM reads the last one, and so does the import.",
+      });
+  }
+
+  private reportNoModels(): void {
+    const [first] = this.files;
+    if (first === undefined) return;
+    this.report.missing(
+      { file: first, path: ["model_list"] },
+      { text: "There are no models in it. Those that were added in LiteLLM's UI are in its database." },
+    );
   }
 
   private readCredentials(file: YamlSource): void {
@@ -76,128 +88,100 @@ class LitellmImport {
       throw new ConfigError(
         `${file.file}: model_list has more than ${MAX_MODELS} entries. Import it in parts.`,
       );
-    for (const [index, item] of list.entries()) {
-      const at = { file, path: ["model_list", index] };
-      const { report, references, credentials } = this;
-      const entry = readLitellmEntry(item, { at, report, references, credentials });
-      if (entry === null || !this.draft.addDeployment(entry.deployment)) continue;
-      if (entry.deployment.upstream.includes("*")) this.reportWildcard(entry.deployment);
-      else this.addToGroup(entry);
+    for (const [index, item] of list.entries()) this.readModel(item, { file, path: ["model_list", index] });
+  }
+
+  private readModel(item: unknown, at: SourcePath): void {
+    const { report, references, credentials } = this;
+    const context = { at, report, references, credentials, enforcesRates: this.enforcesRates() };
+    const fields = asFields(item) ?? {};
+    if (fields["model_name"] === "*" && asFields(fields["litellm_params"])?.["model"] === "*")
+      this.addAnyModels(at);
+    else this.addEntry(readLitellmEntry(item, context));
+  }
+
+  /** Adds the models of all providers, whose keys are in the environment. */
+  private addAnyModels(at: SourcePath): void {
+    for (const any of listAnyModels()) this.draft.addAlias({ at, ...any });
+    this.report.differs(at, {
+      target: "named_routes",
+      text: "The models of the catalog are available under LiteLLM's names, at the providers whose keys are in the environment.",
+    });
+  }
+
+  private addEntry(entry: LitellmEntry | null): void {
+    if (entry === null || !this.draft.addDeployment(entry.deployment)) return;
+    const { at, upstream, providerName } = entry.deployment;
+    const fault = findPatternFault(entry, this.draft.isOfCatalog(entry.deployment));
+    if (fault !== null) {
+      this.report.missing(at, { text: fault });
+      return;
     }
-  }
-
-  private addToGroup(entry: LitellmEntry): void {
-    const group = this.groups.get(entry.name);
-    if (group === undefined) this.groups.set(entry.name, [entry]);
-    else group.push(entry);
-  }
-
-  private reportWildcard({ at, provider, providerName }: ImportedDeployment): void {
-    if (provider.kind === "catalog")
+    this.routing.addEntry(entry);
+    for (const implied of listImplied(entry)) this.routing.addImplied(implied);
+    const remark = findShortRest(entry);
+    if (remark !== null) this.report.differs(at, { text: remark });
+    if (isPattern(upstream))
       this.report.differs(at, {
-        target: `providers.${provider.slug}`,
-        text: `All models of the catalog that ${provider.slug} serves are available, by their ids: GET /api/gateway/models.`,
+        target: "named_routes",
+        text: `It reaches the models that the catalog has for ${providerName}, under that provider's names. \`catalog.overrides\` and a refresh of the catalog add others.`,
       });
-    else this.report.missing(at, { text: `List the models of ${providerName} under providers.` });
+  }
+
+  /** LiteLLM rejects requests above `rpm` and `tpm` only if it is told to. */
+  private enforcesRates(): boolean {
+    return this.files.some(({ value }) =>
+      ["router_settings", "litellm_settings"].some((section) => {
+        const settings = asFields(value[section]) ?? {};
+        const { optional_pre_call_checks: checks, routing_strategy: strategy } = settings;
+        const isChecked = Array.isArray(checks) && checks.includes("enforce_model_rate_limits");
+        return (
+          isChecked ||
+          settings["enable_pre_call_checks"] === true ||
+          String(strategy).startsWith("usage-based-routing")
+        );
+      }),
+    );
   }
 
   private readSections(file: YamlSource): void {
     for (const [section, value] of Object.entries(file.value)) {
       if (READ_SECTIONS.has(section)) continue;
       const at = { file, path: [section] };
-      if (section === "environment_variables") this.readVariables(at, value);
-      else if (Object.hasOwn(LITELLM_SETTINGS, section)) this.readSettings(at, asFields(value) ?? {});
+      if (Object.hasOwn(LITELLM_SETTINGS, section)) this.readSettings(at, asFields(value) ?? {});
       else this.apply(at, value, findRule(LITELLM_SECTIONS, section));
     }
   }
 
-  private readVariables({ file, path }: SourcePath, value: unknown): void {
-    for (const name of Object.keys(asFields(value) ?? {}))
-      this.report.differs(
-        { file, path: [...path, name] },
-        {
-          text: "Where os.environ names it, its value is written in its place. Set it in the environment for everything else.",
-        },
-      );
+  private readVariables(file: YamlSource): void {
+    const path = ["environment_variables"];
+    for (const name of Object.keys(asFields(file.value["environment_variables"]) ?? {})) {
+      const at = { file, path: [...path, name] };
+      if (this.references.given.has(name))
+        this.report.taken(at, { text: "Its value is written where os.environ names it." });
+      else this.report.missing(at, { text: "Nothing names it. Set it in the environment if it is needed." });
+    }
   }
 
   private readSettings({ file, path }: SourcePath, settings: Fields): void {
     for (const [name, value] of Object.entries(settings)) {
       const at = { file, path: [...path, name] };
-      if (ROUTING.has(name)) this.readRouting(at, name, value);
+      if (ROUTING.has(name)) this.routing.readSetting(at, name, value);
       else this.apply(at, value, findRule(LITELLM_SETTINGS[String(path[0])], name));
     }
   }
 
   private apply(at: SourcePath, value: unknown, rule: SettingRule): void {
-    const isWritten = rule.write?.(value, { draft: this.draft, references: this.references }) ?? true;
-    if (isWritten) this.report[rule.outcome](at, rule);
+    if (isNothing(value) && rule.outcome === "missing") return;
+    const written = rule.write?.(value, { draft: this.draft, references: this.references }) ?? true;
+    if (typeof written === "object") this.report[written.outcome](at, written);
+    else if (written) this.report[rule.outcome](at, rule);
     else this.report.missing(at, { text: `The value cannot be written as ${rule.target}.` });
-  }
-
-  private readRouting(at: SourcePath, name: string, value: unknown): void {
-    if (name === "model_group_alias") this.readAliases(at, value);
-    else if (name === "routing_strategy") this.readStrategy(at, value);
-    else if (name === "default_fallbacks") {
-      this.defaults.push(...readNames(value));
-      this.report.taken(at, { target: "named_routes", text: "Every imported name falls back to these." });
-    } else this.readFallbacks(at, name, value);
-  }
-
-  private readFallbacks(at: SourcePath, name: string, value: unknown): void {
-    for (const item of asObjects(value))
-      for (const [group, targets] of Object.entries(item))
-        this.fallbacks.set(group, [...(this.fallbacks.get(group) ?? []), ...readNames(targets)]);
-    if (name === "fallbacks")
-      this.report.taken(at, { target: "named_routes", text: "Targets with weight 0." });
-    else
-      this.report.differs(at, {
-        target: "named_routes",
-        text: "A model whose context window is too small is left out, and its fallbacks follow. They are used for other failures, too.",
-      });
-  }
-
-  private readAliases({ file, path }: SourcePath, value: unknown): void {
-    for (const [name, written] of Object.entries(asFields(value) ?? {})) {
-      const at = { file, path: [...path, name] };
-      const target = typeof written === "string" ? written : asFields(written)?.["model"];
-      if (typeof target === "string" && this.groups.has(target)) this.draft.addAlias({ at, name, target });
-      else this.report.missing(at, { text: "It names no model that was taken over." });
-    }
-  }
-
-  private readStrategy(at: SourcePath, value: unknown): void {
-    if (value === "simple-shuffle")
-      this.report.taken(at, { target: "named_routes", text: "Each request draws a target by weight." });
-    else
-      this.report.differs(at, {
-        target: "named_routes",
-        text: "Groups draw by weight. Of one model's providers the cheapest comes first, or by provider.sort of the request: price, latency, throughput.",
-      });
-  }
-
-  private addGroup(name: string, entries: readonly LitellmEntry[]): void {
-    const [first] = entries as readonly [LitellmEntry];
-    // As in the other gateway: weights if there are any, otherwise requests per minute, otherwise tokens per minute.
-    const measure = (["weight", "rpm", "tpm"] as const).find((field) =>
-      entries.some((entry) => entry[field] > 0),
-    );
-    const order = Math.min(...entries.map((entry) => entry.order));
-    const targets = entries.map((entry) => ({
-      deployment: entry.deployment,
-      weight: entry.order > order ? 0 : measure === undefined ? 1 : entry[measure],
-    }));
-    const names = [...new Set([...(this.fallbacks.get(name) ?? []), ...this.defaults])].filter(
-      (other) => other !== name,
-    );
-    const fallbacks = names.flatMap((other) =>
-      (this.groups.get(other) ?? []).map(({ deployment }) => deployment),
-    );
-    this.draft.addRoute({ at: first.deployment.at, name, targets, fallbacks });
   }
 }
 
-/** Reads a list of names. Entries that are not names, such as models with parameters, are left out. */
-function readNames(value: unknown): string[] {
-  return (Array.isArray(value) ? (value as unknown[]) : []).filter((name) => typeof name === "string");
+/** Whether a value switches nothing on. */
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
 }

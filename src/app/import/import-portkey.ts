@@ -74,6 +74,8 @@ class PortkeyImport {
   private readonly report = new ImportReport();
   private readonly draft: ConfigDraft;
   private readonly references = new References();
+  /** Whether a target takes the model from the request. */
+  private takesAnyModel = false;
 
   constructor(
     private readonly file: YamlSource,
@@ -93,7 +95,7 @@ class PortkeyImport {
         this.name,
         this.readTarget(root, at, 0),
       );
-    const config = this.draft.finish();
+    const config = this.draft.finish({ isOpen: this.takesAnyModel });
     return { config, entries: this.report.entries, variables: [...this.references.names].sort() };
   }
 
@@ -175,6 +177,7 @@ class PortkeyImport {
     };
     if (deployment.upstream !== "") return deployment;
     this.draft.addDeployment(deployment);
+    this.takesAnyModel = true;
     this.report.differs(at, {
       text: `It takes the model from the request: clients send its id in the catalog. Providers are chosen by price, or by provider.order of the request.`,
     });
@@ -205,7 +208,7 @@ class PortkeyImport {
       const field = { ...at, path: [...at.path, name] };
       if (!READ.has(name))
         this.report.missing(field, {
-          text: (Object.hasOwn(REMARKS, name) ? REMARKS[name] : undefined) ?? "It has no equal.",
+          text: (Object.hasOwn(REMARKS, name) ? REMARKS[name] : undefined) ?? "The import does not know it.",
         });
     }
     const params = Object.keys(asFields(target["override_params"]) ?? {}).filter((name) => name !== "model");

@@ -1,8 +1,8 @@
-import type { ConfigPath } from "../config/config-error.ts";
+import type { ConfigPath, ConfigPlace } from "../config/config-error.ts";
 import type { YamlSource } from "../config/yaml-source.ts";
 
-/** The result of importing a setting of the other gateway. */
-export type ConfigImportOutcome = "taken" | "differs" | "missing";
+/** The result of importing a setting of the other gateway. A model that is `unpriced` costs nothing. */
+export type ConfigImportOutcome = "taken" | "differs" | "missing" | "unpriced";
 
 /** One line of the report. It never contains a value that may be a secret. */
 export interface ReportEntry {
@@ -20,6 +20,11 @@ export interface ReportEntry {
 interface Remark {
   readonly target?: string | undefined;
   readonly text: string;
+}
+
+/** What became of a setting. */
+export interface SettingResult extends Remark {
+  readonly outcome: Exclude<ConfigImportOutcome, "unpriced">;
 }
 
 /** A setting in a source file. */
@@ -42,14 +47,31 @@ export class ImportReport {
     this.add("differs", at, remark);
   }
 
+  /** Records the same once for all settings that it is true of. */
+  onceDiffers(at: SourcePath, remark: Remark): void {
+    if (!this.entries.some(({ text }) => text === remark.text)) this.differs(at, remark);
+  }
+
   /** Records that nothing was written for a setting. */
   missing(at: SourcePath, remark: Remark): void {
     this.add("missing", at, remark);
   }
 
-  private add(outcome: ConfigImportOutcome, { file, path }: SourcePath, { target, text }: Remark): void {
-    const { line } = file.placeOf(path);
-    const source = path.join(".");
-    this.entries.push({ outcome, file: file.file, line, source, target: target ?? null, text });
+  /** Records that a model was taken over without a price. */
+  unpriced(at: SourcePath, remark: Remark): void {
+    this.add("unpriced", at, remark);
+  }
+
+  /** Records what became of something at a place, which `source` names. */
+  atPlace(
+    outcome: ConfigImportOutcome,
+    { file, line }: ConfigPlace,
+    { source, target, text }: Remark & { readonly source: string },
+  ): void {
+    this.entries.push({ outcome, file, line, source, target: target ?? null, text });
+  }
+
+  private add(outcome: ConfigImportOutcome, { file, path }: SourcePath, remark: Remark): void {
+    this.atPlace(outcome, file.placeOf(path), { ...remark, source: path.join(".") });
   }
 }

@@ -16,6 +16,9 @@ export interface ProviderDraft {
 }
 
 const AZURE = "azure";
+const GOOGLE = "google";
+/** An address with a version in it, which is not one of Gemini's API. */
+const VERSIONED = /\/v1(?:\/|$)|\/models(?:\/|$)/;
 const AZURE_HOST = /^https:\/\/([a-z0-9-]+)\.openai\.azure\.com/i;
 
 /** Finds the entry of `providers` for each deployment, and makes entries of hosts that the catalog does not have. */
@@ -27,6 +30,18 @@ export class ProviderPlacer {
     private readonly report: ImportReport,
     private readonly references: References,
   ) {}
+
+  /** Whether a provider is one of the catalog. */
+  isOfCatalog(slug: string): boolean {
+    return this.catalog.has(slug);
+  }
+
+  /** Sets a part of the address of a provider that was placed, if nothing has set it. Returns whether the provider was placed. */
+  addPart(slug: string, name: string, value: string): boolean {
+    const draft = this.drafts.get(slug);
+    if (draft !== undefined) draft.parts = { [name]: value, ...draft.parts };
+    return draft !== undefined;
+  }
 
   /** Returns the slug of a deployment's provider; null, with an entry in the report, if there is none. */
   place(deployment: ImportedDeployment): string | null {
@@ -51,6 +66,8 @@ export class ProviderPlacer {
       return this.placeHost(deployment, baseUrl ?? provider.baseUrl, provider.format);
     const row = this.catalog.get(provider.slug)!;
     if (provider.slug === AZURE) return this.placeAzure(deployment);
+    if (provider.slug === GOOGLE && baseUrl !== undefined && VERSIONED.test(baseUrl))
+      return this.placeVersioned(deployment, baseUrl);
     if (baseUrl !== undefined && trimSlash(baseUrl) !== trimSlash(row.baseUrl ?? ""))
       return this.placeHost(deployment, baseUrl, row.format);
     return this.placeParts(deployment, provider.slug);
@@ -62,12 +79,22 @@ export class ProviderPlacer {
     const draft = this.draft(slug);
     const other = Object.entries(parts).find(([name, value]) => (draft.parts?.[name] ?? value) !== value);
     if (other !== undefined) {
-      const text = `The provider ${slug} has one ${other[0]}, and another entry sets a different one. Run a second gateway for it, or add a host.`;
+      const text = `The provider ${slug} has one ${other[0]}, and another entry sets a different one. Run a second gateway for it${slug === "amazon-bedrock" ? ", or add a host with the format bedrock-converse and an API key of Amazon Bedrock" : ""}.`;
       this.report.missing(at, { text });
       return null;
     }
     if (Object.keys(parts).length > 0) draft.parts = { ...draft.parts, ...parts };
     return slug;
+  }
+
+  /** Vertex AI takes API keys, without a project, at an address with a version. Others end before the version here. */
+  private placeVersioned(deployment: ImportedDeployment, baseUrl: string): string | null {
+    if (/^https:\/\/aiplatform\.googleapis\.com\//.test(baseUrl))
+      return this.placeParts(deployment, "google-vertex");
+    this.report.missing(deployment.at, {
+      text: "The address of an API in Gemini's format ends before the version here. Add the host under providers.",
+    });
+    return null;
   }
 
   /** The first resource of Azure OpenAI is the provider `azure`; others are hosts with Azure's OpenAI-compatible API. */

@@ -102,14 +102,29 @@ export const PORTKEY_PROVIDERS: Readonly<Record<string, KnownProvider>> = {
   zhipu: catalog("zai"),
 };
 
-/** Providers of models that LiteLLM accepts without a provider's name, by how the model's name begins. */
-export const BARE_MODELS: readonly (readonly [RegExp, string])[] = [
-  [/^(ft:)?(gpt-|chatgpt-|o\d|text-embedding-|davinci|babbage)/i, "openai"],
-  [/^claude-/i, "anthropic"],
-  [/^(command|embed-)/i, "cohere"],
-  [/^gemini-/i, "vertex_ai"],
-  [/^(mistral|open-mi[sx]tral|codestral)-/i, "mistral"],
-  [/^deepseek-/i, "deepseek"],
+/** Providers of models that LiteLLM accepts without a provider's name, by a pattern of the model's name. */
+export const BARE_MODELS: readonly (readonly [pattern: string, provider: string])[] = [
+  ...[
+    "gpt-*",
+    "chatgpt-*",
+    "o1*",
+    "o3*",
+    "o4*",
+    "text-embedding-*",
+    "ft:*",
+    "tts-*",
+    "whisper-*",
+    "dall-e-*",
+  ].map((pattern) => [pattern, "openai"] as const),
+  ["claude-*", "anthropic"],
+  ["command*", "cohere"],
+  ["embed-*", "cohere"],
+  ["gemini-*", "vertex_ai"],
+  ["mistral-*", "mistral"],
+  ["open-mistral-*", "mistral"],
+  ["open-mixtral-*", "mistral"],
+  ["codestral-*", "mistral"],
+  ["deepseek-*", "deepseek"],
 ];
 
 /** Returns the provider for a name; null if the table does not have it. */

@@ -9,9 +9,11 @@ export class References {
   private readonly mark = `\u{f8ff}${randomUUID()}`;
   /** Environment variables that the written configuration refers to. */
   readonly names = new Set<string>();
+  /** Variables whose values the other configuration itself sets, and which something refers to. */
+  readonly given = new Set<string>();
 
-  /** @param given values of variables that the other configuration itself sets. */
-  constructor(private readonly given: Readonly<Record<string, unknown>> = {}) {}
+  /** @param values values of variables that the other configuration itself sets. */
+  constructor(private readonly values: Readonly<Record<string, unknown>> = {}) {}
 
   /** Returns the text for a value; `os.environ/NAME` becomes a reference. Undefined for what is not a text or a number. */
   read(value: unknown): string | undefined {
@@ -19,8 +21,11 @@ export class References {
     if (typeof value !== "string" || value.trim() === "") return undefined;
     const name = /^os\.environ\/([A-Za-z_]\w*)$/.exec(value.trim())?.[1];
     if (name === undefined) return value.trim();
-    const given = Object.hasOwn(this.given, name) ? this.given[name] : undefined;
-    if (typeof given === "string" && given !== "" && !given.startsWith("os.environ/")) return given;
+    const given = Object.hasOwn(this.values, name) ? this.values[name] : undefined;
+    if (typeof given === "string" && given !== "" && !given.startsWith("os.environ/")) {
+      this.given.add(name);
+      return given;
+    }
     this.names.add(name);
     return `${this.mark}${name}${this.mark}`;
   }

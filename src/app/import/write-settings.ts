@@ -18,3 +18,21 @@ export function writeRepeats(draft: ConfigDraft, value: unknown): boolean {
   draft.set("limits", "repeats", Math.min(repeats, MAX_REPEATS));
   return true;
 }
+
+/** A number and its bounds. */
+interface Bounded {
+  readonly value: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Writes a whole number within its bounds. Returns false if it is no number above 0. */
+export function writeWhole(
+  draft: ConfigDraft,
+  [section, key]: readonly [section: string, key: string],
+  { value, least, most }: Bounded,
+): boolean {
+  if (!(value > 0)) return false;
+  draft.set(section, key, Math.min(Math.max(least, Math.round(value)), most));
+  return true;
+}

@@ -22,6 +22,7 @@ import type { Config, ProviderConfig } from "../config/config-schema.ts";
 import { problemAt } from "../config/load-config.ts";
 import { readOverrides, readTakenParameters, spellPath } from "../config/override-schema.ts";
 import { listConfiguredFormats, listConfiguredHosts, listConfiguredModels } from "./configured-hosts.ts";
+import { createCopyFinder, findCopyProblems } from "./copied-models.ts";
 import { loadNamedRoutes } from "./load-named-routes.ts";
 import { type ServingSources, serveProvider } from "./serve-provider.ts";
 
@@ -30,6 +31,8 @@ export interface BuiltServing extends Serving {
   readonly notices: readonly string[];
   /** Providers that cannot be called as configured. They are not served. */
   readonly providerProblems: readonly ConfigProblem[];
+  /** Models of the configuration that copy one which the catalog does not have. */
+  readonly copyProblems: readonly ConfigProblem[];
   /** Overrides that do not fit the catalog. They are not applied. */
   readonly overrideProblems: readonly ConfigProblem[];
 }
@@ -57,7 +60,11 @@ export function buildServing(data: CatalogWithFamilies, sources: ServingSources)
   );
   const providers = hasSandbox ? [...records, SANDBOX_PROVIDER] : records;
   const models = addProfiles(
-    mergeModels(listed, listConfiguredModels(config, rows), hasSandbox ? SANDBOX_MODELS : []),
+    mergeModels(
+      listed,
+      listConfiguredModels(config, rows, createCopyFinder(listed)),
+      hasSandbox ? SANDBOX_MODELS : [],
+    ),
     providers,
     data.families,
   );
@@ -70,6 +77,7 @@ export function buildServing(data: CatalogWithFamilies, sources: ServingSources)
     namedRoutes: loadNamedRoutes(config),
     notices: [...notices, ...tierNotices],
     providerProblems,
+    copyProblems: findCopyProblems(config, listed),
     overrideProblems: problems.map(({ path, message }) => problemAt(config, spellPath(path), message)),
   };
 }

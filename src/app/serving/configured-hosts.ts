@@ -10,6 +10,12 @@ import type { Config, ProviderConfig } from "../config/config-schema.ts";
 import { problemAt } from "../config/load-config.ts";
 import { readPrices, readTakenParameters } from "../config/override-schema.ts";
 import { didYouMean } from "../config/suggest-key.ts";
+import {
+  type ConfiguredModel,
+  type CopiedModel,
+  type CopyFinder,
+  createCopyFinder,
+} from "./copied-models.ts";
 
 /** Makes provider rows of the hosts that only the configuration has. Adds a problem for each host without base URL or models. */
 export function listConfiguredHosts(
@@ -76,10 +82,13 @@ const ASSUMED_WINDOW = 32_768;
 export function listConfiguredModels(
   config: Config,
   catalog: ReadonlyMap<string, ProviderRecord>,
+  copies: CopyFinder,
 ): ModelRecord[] {
   return Object.entries(config.providers).flatMap(([slug, provider]) =>
-    (provider.models ?? []).map(
-      (model): ModelRecord => ({
+    (provider.models ?? []).map((model): ModelRecord => {
+      const copied = copies.find(slug, model);
+      if (copied !== null) return copyModel(slug, model, copied);
+      return {
         id: model.id.toLowerCase(),
         name: model.id,
         description: catalog.has(slug) ? null : `Served by ${provider.name ?? slug}.`,
@@ -103,14 +112,47 @@ export function listConfiguredModels(
             ...(lacksPrice(model) ? { isPriceUnknown: true as const } : {}),
           },
         ],
-      }),
-    ),
+      };
+    }),
   );
 }
 
-const NOTHING = { prompt: "0", completion: "0" };
+/** Makes the record of a model that copies one of the catalog. What the configuration states of it precedes. */
+function copyModel(
+  slug: string,
+  model: ConfiguredModel,
+  { model: base, endpoint }: CopiedModel,
+): ModelRecord {
+  const { input, released, context_length, max_output_tokens, takes, prices } = model;
+  const { priceTiers, priceChanges, isPriceUnknown, isWindowAssumed, ...facts } = endpoint;
+  const inherited = {
+    ...(priceTiers === undefined ? {} : { priceTiers }),
+    ...(priceChanges === undefined ? {} : { priceChanges }),
+    ...(isPriceUnknown === undefined ? {} : { isPriceUnknown }),
+  };
+  return {
+    ...base,
+    id: model.id.toLowerCase(),
+    name: model.id,
+    copyOf: base.copyOf ?? base.id,
+    ...(input === undefined ? {} : { inputModalities: input }),
+    ...(released === undefined ? {} : { released }),
+    endpoints: [
+      {
+        ...facts,
+        provider: slug,
+        name: model.name ?? upstreamNameOf(model.id),
+        contextLength: context_length ?? endpoint.contextLength,
+        ...(isWindowAssumed === undefined || context_length !== undefined ? {} : { isWindowAssumed }),
+        maxOutputTokens: max_output_tokens ?? endpoint.maxOutputTokens,
+        ...(takes === undefined ? {} : { takesByOperator: readTakenParameters(takes) }),
+        ...(prices === undefined ? inherited : readPrices({ ...model, prices })),
+      },
+    ],
+  };
+}
 
-type ConfiguredModel = NonNullable<ProviderConfig["models"]>[number];
+const NOTHING = { prompt: "0", completion: "0" };
 
 /** The prices that the configuration must set for a model with this output. */
 const NEEDED: Readonly<Partial<Record<ConfiguredModel["output"], readonly string[]>>> = {
@@ -121,7 +163,11 @@ const NEEDED: Readonly<Partial<Record<ConfiguredModel["output"], readonly string
 };
 
 /** Whether a model has no price although neither its id nor a price of 0 says that it is free. */
-function lacksPrice({ id, prices, output }: ConfiguredModel): boolean {
+export function lacksPrice({
+  id,
+  prices,
+  output,
+}: Pick<ConfiguredModel, "id" | "prices" | "output">): boolean {
   if (isFreeId(id.toLowerCase())) return false;
   if (prices === undefined) return true;
   const needed = NEEDED[output];
@@ -130,10 +176,11 @@ function lacksPrice({ id, prices, output }: ConfiguredModel): boolean {
 }
 
 /** Returns a warning for each model of the configuration that has no price. */
-export function findUnpricedModels(config: Config): ConfigProblem[] {
+export function findUnpricedModels(config: Config, models: readonly ModelRecord[]): ConfigProblem[] {
+  const copies = createCopyFinder(models);
   return Object.entries(config.providers).flatMap(([slug, { models = [], enabled }]) =>
     models.flatMap((model, at) => {
-      if (!enabled || !lacksPrice(model)) return [];
+      if (!enabled || !lacksPrice(model) || copies.find(slug, model) !== null) return [];
       const needed =
         model.prices === undefined ? "no prices" : `no price for its output, ${NEEDED[model.output]?.[0]}`;
       const text = `(${model.id}) has ${needed}: its answers are not charged. Set prices, 0 if it is free`;

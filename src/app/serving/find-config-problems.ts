@@ -26,6 +26,7 @@ import {
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { type BuiltServing, buildServing } from "./build-serving.ts";
 import { findUnpricedModels } from "./configured-hosts.ts";
+import { findGeographyWarnings } from "./copied-models.ts";
 import { findServingProblems } from "./open-serving.ts";
 import { createUpstreams } from "./upstreams.ts";
 
@@ -129,7 +130,8 @@ async function findFurtherProblems(
       (namesTier(config, problem.path) ? warnings : problems).push(problem);
     warnings.push(...serving.notices.map(plainProblem), ...findKeylessProviders(config, serving));
     warnings.push(
-      ...findUnpricedModels(config),
+      ...findUnpricedModels(config, serving.catalog.models),
+      ...findGeographyWarnings(config, serving.catalog.models),
       ...findOddPrices(config),
       ...findEndpointUrls(config, serving.catalog.providers, environment),
     );

@@ -61,8 +61,13 @@ export async function openServing(
 
 /** Returns the problems of a configuration that show only after the served models are built. */
 export function findServingProblems(config: Config, serving: BuiltServing): readonly ConfigProblem[] {
-  const { providerProblems, overrideProblems } = serving;
-  return [...providerProblems, ...overrideProblems, ...findUnknownConfigNames(config, serving)];
+  const { providerProblems, copyProblems, overrideProblems } = serving;
+  return [
+    ...providerProblems,
+    ...copyProblems,
+    ...overrideProblems,
+    ...findUnknownConfigNames(config, serving),
+  ];
 }
 
 interface ServingDeps {
@@ -204,11 +209,11 @@ function findUnknownConfigNames(config: Config, known: KnownNames): readonly Con
   const { policy, limits } = config;
   const patterns = Object.keys(limits.models ?? {});
   const lists: readonly NameList[] = [
-    { field: "policy.allowed_models", kind: "model", names: policy.allowed_models },
+    { field: "policy.allowed_models", kind: "model", names: policy.allowed_models, use: "allow" },
     { field: "policy.denied_models", kind: "model", names: policy.denied_models },
     { field: "policy.allowed_providers", kind: "provider", names: policy.allowed_providers },
     { field: "policy.denied_providers", kind: "provider", names: policy.denied_providers },
-    { field: LIMITS, kind: "model", names: patterns },
+    { field: LIMITS, kind: "model", names: patterns, use: "answer" },
   ];
   return [...findUnknownNames(known, lists)].map(({ field, index, problem }) => {
     const last = field === LIMITS ? (patterns[index] as string) : index;

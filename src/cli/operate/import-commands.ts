@@ -10,7 +10,9 @@ import { importLitellm } from "../../app/import/import-litellm.ts";
 import { importPortkey } from "../../app/import/import-portkey.ts";
 import type { ConfigImportOutcome, ReportEntry } from "../../app/import/import-report.ts";
 import type { ImportedConfig } from "../../app/import/imported-config.ts";
+import { PYTHON_YAML } from "../../app/import/python-yaml.ts";
 import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 import { print } from "../render/print.ts";
 
 interface ImportOptions extends JsonOption {
@@ -26,7 +28,9 @@ interface PortkeyOptions extends ImportOptions {
 export function declareImportCommands(group: Command): void {
   const litellm = group
     .command("litellm")
-    .description("Convert the configuration of a LiteLLM proxy, and print what differs")
+    .description(
+      "Convert the configuration of a LiteLLM proxy, and print what differs. Exits with 2 if something was not taken over",
+    )
     .argument("<file>", "The other gateway's config.yaml");
   addExamples(litellm, [
     "gateway import litellm config.yaml",
@@ -37,7 +41,9 @@ export function declareImportCommands(group: Command): void {
   );
   const portkey = group
     .command("portkey")
-    .description("Convert a Portkey gateway config, and print what differs")
+    .description(
+      "Convert a Portkey gateway config, and print what differs. Exits with 2 if something was not taken over",
+    )
     .argument("<file>", "The other gateway's config, as JSON")
     .option("--name <name>", "Model name that clients send for it (default: the file's name)");
   addExamples(portkey, ["gateway import portkey config.json --name assistant"]);
@@ -61,13 +67,16 @@ function write(imported: ImportedConfig, { output, force, json }: ImportOptions)
   writeFileSync(output, stringify(imported.config), { mode: 0o600 });
   chmodSync(output, 0o600);
   const { entries, variables } = imported;
+  if (entries.some(({ outcome }) => outcome === "missing")) process.exitCode = EXIT_CODES.incomplete;
   print(json ? JSON.stringify({ data: { output, variables, entries } }) : printReport(imported, output));
 }
 
+/** In the order of the report: what needs attention first. */
 const HEADINGS: Readonly<Record<ConfigImportOutcome, string>> = {
-  taken: "Taken over",
-  differs: "Differs",
+  unpriced: "Without a price",
   missing: "Not taken over",
+  differs: "Differs",
+  taken: "Taken over",
 };
 
 function printReport({ entries, variables }: ImportedConfig, output: string): string {
@@ -89,7 +98,7 @@ function printEntry({ file, line, source, target, text }: ReportEntry): string {
 const MAX_INCLUDES = 50;
 
 /**
- * Reads a file of another gateway's configuration, YAML or JSON.
+ * Reads a file of Portkey's configuration, YAML or JSON.
  * @throws ConfigError
  */
 function readImportFile(file: string): YamlSource {
@@ -97,15 +106,23 @@ function readImportFile(file: string): YamlSource {
 }
 
 /**
+ * Reads a file as LiteLLM does, in Python.
+ * @throws ConfigError
+ */
+function readLitellmFile(file: string): YamlSource {
+  return parseYaml(readConfigFile({}, file).source, file, PYTHON_YAML);
+}
+
+/**
  * Reads a LiteLLM configuration and the files that its `include` names.
  * @throws ConfigError
  */
 function readWithIncludes(file: string): readonly YamlSource[] {
-  const first = readImportFile(file);
+  const first = readLitellmFile(file);
   const { include } = first.value;
   const names = (Array.isArray(include) ? (include as unknown[]) : []).filter(
     (name) => typeof name === "string",
   );
   if (names.length > MAX_INCLUDES) throw new ConfigError(`${file} includes more than ${MAX_INCLUDES} files`);
-  return [first, ...names.map((name) => readImportFile(resolve(dirname(file), name)))];
+  return [first, ...names.map((name) => readLitellmFile(resolve(dirname(file), name)))];
 }

@@ -6,6 +6,8 @@ export const EXIT_CODES = {
   done: 0,
   failed: 1,
   invalidArguments: 2,
+  /** An import has written a file, but could not take over everything. */
+  incomplete: 2,
   replaced: 75,
   interrupted: 130,
   terminated: 143,

@@ -35,6 +35,7 @@ export const auditKinds = {
   drained: ["Taken out of routing", "took {target} out of routing"],
   undrained: ["Returned to routing", "returned {target} to routing"],
   signedIn: ["Sign-in", "signed in to the console"],
+  signInTried: ["Sign-in tried", "tried a sign-in with settings that are not in force"],
   signedOut: ["Sign-out", "signed out of the console"],
   sessionEnded: ["Session ended", "ended the session {target}"],
   identityLinked: ["Identity linked", "linked an identity to the user {account}"],

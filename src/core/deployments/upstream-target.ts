@@ -32,7 +32,7 @@ export function describeTarget(
 ): ProviderTarget {
   const { record } = provider;
   const quirks = quirksOf(record, format);
-  const families = findFamilies(provider.families, model.id, record.slug);
+  const families = findFamilies(provider.families, model, record.slug);
   const taking = { endpoint, model, record, format, families };
   const { refused, known, noSchemas } = resolveRefused(taking);
   return {

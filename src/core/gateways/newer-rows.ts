@@ -6,8 +6,10 @@ export type RowKind = "account" | "budget" | "catalog" | "named route";
 /** Something that can be stored since a version. Gateways before it ignore it, or cannot read the row. */
 interface NewerPart {
   readonly row: RowKind;
-  /** Its place within the row; empty: the row itself. */
+  /** Its place within the row; empty: the row itself. Within an array, it is that member of any item. */
   readonly path: readonly string[];
+  /** The kinds of rows that have it, by their `kind`; absent: all. */
+  readonly kinds?: readonly string[];
   /** The value with the same meaning as an absent one. */
   readonly none?: unknown;
   /** How the API names it. */
@@ -34,6 +36,16 @@ const NEWER_PARTS: readonly NewerPart[] = [
     name: "provider.prompt_caching",
     since: "0.2.0",
   },
+  { row: "named route", path: ["provider"], kinds: ["alias"], name: "provider of an alias", since: "0.3.0" },
+  {
+    row: "named route",
+    path: ["targets", "provider"],
+    kinds: ["group"],
+    name: "targets.provider",
+    since: "0.3.0",
+  },
+  // Such a name is stored beside the definition.
+  { row: "named route", path: ["pattern"], name: "a named route with * in its name", since: "0.3.0" },
 ];
 
 /** A gateway with the version of its program. */
@@ -57,10 +69,20 @@ export function listNewerParts(row: RowKind, before: object | null, after: objec
 }
 
 /** Returns the value of a part; undefined if the row has none. */
-function valueAt(row: object | null, { path, none }: NewerPart): unknown {
+function valueAt(row: object | null, { path, kinds, none }: NewerPart): unknown {
+  const { kind } = (row ?? {}) as { readonly kind?: string };
+  if (kinds !== undefined && !kinds.includes(kind ?? "")) return undefined;
   let value: unknown = row;
-  for (const name of path) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+  for (const name of path)
+    value = Array.isArray(value) ? firstOf(value, name) : (value as Fields | null | undefined)?.[name];
   return value === none || value === null ? undefined : value;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns the member of the first item that has it. */
+function firstOf(items: readonly unknown[], name: string): unknown {
+  return items.map((item) => (item as Fields)[name]).find((member) => member !== undefined);
 }
 
 /** Returns the API's name of each part that a version does not know. `isOlder` says whether a version came before another one. */

@@ -3,7 +3,7 @@ import type { PublicModel } from "../catalog/present/model-view.ts";
 import { linksOf, presentModel } from "../catalog/present/present-model.ts";
 import { presentTier, type TierView } from "../catalog/tiers/present-tier.ts";
 import type { Tiers } from "../catalog/tiers/tiers.ts";
-import type { NamedRoutes } from "./named-routes.ts";
+import { isPattern, type NamedRoutes } from "./named-routes.ts";
 import { isPlainName, type NameSources, type ResolvedName, resolveName } from "./resolve-names.ts";
 import type { ListedRoute } from "./route-manager.ts";
 import type { NamedRoute, PresetDefinition } from "./route-records.ts";
@@ -21,12 +21,13 @@ export interface RouteView {
 
 /**
  * Presents a named route to clients with the prices and capabilities of the first model or tier that it leads to, and the smallest context
- * window of all. Returns null if none is available, or if the route replaces a model.
+ * window of all. Returns null if none is available, if a model of the catalog is used instead, and for a pattern, which is not a name.
  */
 export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicModel | null {
-  if (isPlainName(route.name, view.sources) || route.definition.kind === "preset") return null;
+  const isCallable = !isPlainName(route.name, view.sources) && !isPattern(route.name);
+  if (!isCallable || route.definition.kind === "preset") return null;
   const found = resolveOrNone(route.name, view).flatMap((resolved) => {
-    const model = presentTarget(resolved.id, view);
+    const model = presentTarget(resolved, view);
     return model === null ? [] : { model, resolved };
   });
   const [first] = found;
@@ -41,17 +42,24 @@ export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicMod
 
 /** Describes the share of requests that a target gets: `weight 90 of 100`. */
 function describeShare({ steps }: ResolvedName): string {
-  const { to, draw } = steps[0] ?? {};
+  const { to, provider, draw } = steps[0] ?? {};
   const order = draw?.order ?? [];
-  const weight = order.find(({ model }) => model === to)?.weight ?? 0;
+  const weight = order.find((target) => target.model === to && target.provider === provider)?.weight ?? 0;
   return `weight ${weight} of ${order.reduce((sum, target) => sum + target.weight, 0)}`;
 }
 
-function presentTarget(id: string, { sources, models, at }: RouteView): PublicModel | null {
-  const tier = sources.tiers.find(id);
+function presentTarget(
+  { id, provider }: ResolvedName,
+  { sources, models, at }: RouteView,
+): PublicModel | null {
+  const tier = provider === null ? sources.tiers.find(id) : undefined;
   if (tier !== undefined) return presentTier(tier, models, at);
   const viewed = models.find(id) ?? models.find(id.toLowerCase());
-  return viewed === null ? null : presentModel(viewed.model, viewed.endpoints, at);
+  if (viewed === null) return null;
+  const endpoints = viewed.endpoints.filter(
+    (endpoint) => provider === null || endpoint.provider === provider,
+  );
+  return endpoints.length === 0 ? null : presentModel(viewed.model, endpoints, at);
 }
 
 function resolveOrNone(
@@ -77,7 +85,10 @@ export function presentListedRoute({ route, source, file, line }: ListedRoute) {
 export function presentTargets({ name, definition }: NamedRoute, view: Pick<RouteView, "sources" | "own">) {
   const { sources } = view;
   const names = definition.kind === "preset" ? listPresetModels(definition) : [name];
-  const ids = new Set(names.flatMap((one) => resolveOrNone(one, view).map(({ id }) => id)));
+  // Where a pattern leads with the rest of a name is unknown before a request.
+  const ids = new Set(
+    names.flatMap((one) => resolveOrNone(one, view).map(({ id }) => id)).filter((id) => !isPattern(id)),
+  );
   const isKnown = (id: string) =>
     sources.tiers.find(id) !== undefined || sources.catalog.find(id) !== undefined;
   return {

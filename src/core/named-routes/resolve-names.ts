@@ -2,7 +2,7 @@ import { GatewayError } from "../../base/failures/errors.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import type { RouteStep } from "../usage/records/route-step.ts";
 import { drawTargets, rankTargets } from "./draw-targets.ts";
-import type { NamedRoutes } from "./named-routes.ts";
+import type { NamedRoutes, RouteMatch } from "./named-routes.ts";
 import type { GroupDefinition, NamedRoute } from "./route-records.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
@@ -17,6 +17,8 @@ export interface ResolvedName {
   readonly id: string;
   /** How the name led there; empty for an id of the catalog. */
   readonly steps: readonly RouteStep[];
+  /** The slug of the only provider that may answer; null: any. */
+  readonly provider: string | null;
   /** How its providers are sorted, if a suffix of the name decides that. Null: the request decides. */
   readonly sort: ProviderSort | null;
   /** Whether it is one of several targets of a group, and may be left out if it cannot be used. */
@@ -33,7 +35,11 @@ export interface ShadowRoute {
 
 /** The sources for resolving names. */
 export interface NameSources {
-  readonly catalog: { find(id: string): unknown };
+  readonly catalog: {
+    find(id: string): unknown;
+    /** Returns the model that a provider serves under an id, or under its own name. */
+    findAt(provider: string, name: string): { readonly id: string } | undefined;
+  };
   readonly tiers: { find(id: string): unknown };
   /** The named routes of the operator. */
   readonly namedRoutes: NamedRoutes;
@@ -58,7 +64,7 @@ export interface DrawKeys {
 
 /** Whether a name is the id of a model or tier, and no named route is used in its place. */
 export function isPlainName(name: string, sources: NameSources): boolean {
-  return sources.namedRoutes.findReplacing(name) === undefined && isKnownName(name, sources);
+  return sources.namedRoutes.matchReplacing(name) === undefined && isKnownName(name, sources);
 }
 
 /** Whether the catalog has a model or tier with this id. */
@@ -72,7 +78,7 @@ function isKnownName(name: string, { catalog, tiers }: NameSources): boolean {
  */
 export function resolveName(name: string, resolving: Resolving): readonly ResolvedName[] {
   const found: ResolvedName[] = [];
-  follow({ name, steps: [], sort: null, isOptional: false, shadow: null }, resolving, found);
+  follow({ name, steps: [], provider: null, sort: null, isOptional: false, shadow: null }, resolving, found);
   return found;
 }
 
@@ -83,22 +89,28 @@ interface Place extends Omit<ResolvedName, "id"> {
 
 /** Adds what a place leads to, up to the maximum. */
 function follow(place: Place, resolving: Resolving, found: ResolvedName[]): void {
-  const { name, steps, sort, isOptional, shadow } = place;
+  const { name, steps, provider, sort, isOptional, shadow } = place;
   if (found.length === MAX_NAMES) return;
-  const route = findRoute(place, resolving);
-  if (route === null) {
+  if (provider !== null) {
+    const id = resolving.sources.catalog.findAt(provider, name)?.id ?? name;
+    found.push({ id, steps, provider, sort, isOptional, shadow });
+    return;
+  }
+  const match = findRoute(place, resolving);
+  if (match === null) {
     const split = isKnownName(name, resolving.sources) ? null : splitSortSuffix(name);
-    if (split === null) found.push({ id: name, steps, sort, isOptional, shadow });
+    if (split === null) found.push({ id: name, steps, provider, sort, isOptional, shadow });
     // What the client wrote takes precedence over the routes.
     else follow({ ...place, name: split.name, sort: sort ?? split.sort }, resolving, found);
     return;
   }
   if (steps.length === MAX_STEPS) rejectChain(place, `are more than ${MAX_STEPS} steps`);
-  const isGroup = route.definition.kind === "group";
-  for (const { target, step, shadow: own = shadow } of listTargets(route, resolving)) {
+  const isGroup = match.route.definition.kind === "group";
+  for (const { target, step, shadow: own = shadow } of listTargets(match, resolving)) {
     const next = {
       name: target,
       steps: [...steps, step],
+      provider: step.provider ?? null,
       sort,
       isOptional: isOptional || isGroup,
       shadow: own,
@@ -115,20 +127,26 @@ interface Target {
 }
 
 /** Lists the targets of a route in the order in which they are used. */
-function listTargets(route: NamedRoute, { draw }: Resolving): readonly Target[] {
+function listTargets({ route, rest }: RouteMatch, { draw }: Resolving): readonly Target[] {
   const { definition } = route;
+  const fill = (target: string) => (rest === null ? target : target.replace("*", () => rest));
   switch (definition.kind) {
-    case "alias":
-      return [{ target: definition.target, step: stepOf(route, definition.target) }];
+    case "alias": {
+      const target = fill(definition.target);
+      return [{ target, step: stepOf(route, target, definition.provider) }];
+    }
     case "group": {
-      const order = drawOrder(route.name, definition, draw);
+      const order = drawOrder(route.name, definition, draw).map((one) => ({
+        ...one,
+        model: fill(one.model),
+      }));
       const drawn = {
         by: stickyOf(definition),
-        order: order.map(({ model, weight }) => ({ model, weight })),
+        order: order.map(({ model, provider, weight }) => ({ model, weight, ...pinOf(provider) })),
       };
-      return order.map(({ model, shadow }) => ({
+      return order.map(({ model, provider, shadow }) => ({
         target: model,
-        step: { ...stepOf(route, model), draw: drawn },
+        step: { ...stepOf(route, model, provider), draw: drawn },
         shadow,
       }));
     }
@@ -148,28 +166,34 @@ function stickyOf({ sticky = "session" }: GroupDefinition): "session" | "request
   return sticky;
 }
 
-function stepOf(route: NamedRoute, to: string): RouteStep {
+function stepOf(route: NamedRoute, to: string, provider?: string): RouteStep {
   const { name, definition, version } = route;
-  return { name, kind: definition.kind, version, scope: scopeOf(route), to };
+  return { name, kind: definition.kind, version, scope: scopeOf(route), to, ...pinOf(provider) };
+}
+
+function pinOf(provider: string | undefined): { readonly provider?: string } {
+  return provider === undefined ? {} : { provider };
 }
 
 /**
  * Returns the route that a name means here; null if it is the id of a model or tier, or unknown. A route that replaces a model may lead to
  * that model, and a route of an account to the operator's route with the same name.
  */
-function findRoute(place: Place, { sources, own }: Resolving): NamedRoute | null {
+function findRoute(place: Place, { sources, own }: Resolving): RouteMatch | null {
   const { name, steps } = place;
   const { namedRoutes } = sources;
   const isKnown = isKnownName(name, sources);
-  const found = isKnown ? [namedRoutes.findReplacing(name)] : [own?.find(name), namedRoutes.find(name)];
-  const routes = found.filter((route) => route !== undefined).filter(isForNames);
-  const next = routes.find((route) => !steps.some((step) => isStepOf(step, route)));
+  const found = isKnown ? [namedRoutes.matchReplacing(name)] : [own?.match(name), namedRoutes.match(name)];
+  const matches = found.filter((match) => match !== undefined).filter(isForNames);
+  const next = matches.find(({ route }) => !steps.some((step) => isStepOf(step, route)));
   if (next !== undefined) return next;
-  return isKnown || routes.length === 0 ? null : rejectChain(place, "lead in a circle");
+  // A pattern that matches its own target has the target as its result.
+  const isEnd = isKnown || matches.every(({ rest }) => rest !== null);
+  return isEnd ? null : rejectChain(place, "lead in a circle");
 }
 
 /** Whether names may lead to a route. A preset is applied to a request before its names are resolved. */
-function isForNames({ definition }: NamedRoute): boolean {
+function isForNames({ route: { definition } }: RouteMatch): boolean {
   return definition.kind !== "preset";
 }
 

@@ -220,7 +220,11 @@ function createChainCheck(
   // Models that routes replace count as existing, because a route may lead to the model that it replaces.
   const replaced = new Set(ofOperator.list.filter(replacesModel).map(({ name }) => name));
   const isModel = (id: string) => (replaced.has(id.toLowerCase()) ? {} : undefined);
-  const sources = { catalog: { find: isModel }, tiers: { find: () => undefined }, namedRoutes: ofOperator };
+  const sources = {
+    catalog: { find: isModel, findAt: () => undefined },
+    tiers: { find: () => undefined },
+    namedRoutes: ofOperator,
+  };
   return (name) => {
     try {
       resolveName(name, { sources, own: ofAccount, draw: null });

@@ -25,9 +25,20 @@ const MAX_DESCRIPTION_CHARS = 1_000;
 const target = PlainText.trim()
   .min(1)
   .max(BOUNDS.modelIdChars)
-  .regex(/^[!-~]+$/, "must consist of printable ASCII characters, as all ids of models")
+  .regex(/^[!-~]+(?: [!-~]+)*$/, "must consist of printable ASCII characters")
   .refine((name) => !name.startsWith("@"), "must not be a preset")
-  .describe("Id of a model or tier, or the name of another named route.");
+  .describe(
+    "Id of a model or tier, or the name of another named route. If the route's name has a `*`, one `*` here is replaced by what it stands for.",
+  );
+
+const pinned = z
+  .string()
+  .min(1)
+  .max(MAX_SLUG_CHARS)
+  .optional()
+  .describe(
+    "Slug of the only provider that may answer. The target is then the id of a model, or the provider's own name of it, and not another named route.",
+  );
 
 const common = {
   description: z
@@ -44,7 +55,13 @@ const replaces_model = z
     "Whether the route is used even if the catalog has a model with its name. Only for routes of the operator. Defaults to `false`: the model is used.",
   );
 
-const alias = z.strictObject({ kind: z.literal("alias"), target, replaces_model, ...common });
+const alias = z.strictObject({
+  kind: z.literal("alias"),
+  target,
+  provider: pinned,
+  replaces_model,
+  ...common,
+});
 
 const group = z.strictObject({
   kind: z.literal("group"),
@@ -52,6 +69,7 @@ const group = z.strictObject({
     .array(
       z.strictObject({
         model: target,
+        provider: pinned,
         weight: z
           .int()
           .min(0)
@@ -74,8 +92,10 @@ const group = z.strictObject({
     .max(MAX_TARGETS)
     .refine((targets) => targets.some(({ weight }) => weight > 0), "must have a weight above 0")
     .refine(
-      (targets) => new Set(targets.map(({ model }) => model.toLowerCase())).size === targets.length,
-      "must not list a model twice",
+      (targets) =>
+        new Set(targets.map(({ model, provider = "" }) => `${model.toLowerCase()} ${provider}`)).size ===
+        targets.length,
+      "must not list a model twice, unless at different providers",
     )
     .describe("One is drawn by weight; the others follow if it fails."),
   sticky: z
@@ -159,13 +179,18 @@ const presetNameSchema = z
   .max(MAX_SLUG_CHARS)
   .regex(/^@[a-z0-9][a-z0-9._-]*$/, "must be @ and a name of a-z, 0-9 and . _ - such as @review");
 
-const NAME = /^[a-z0-9][a-z0-9._:/+-]*$/;
+const NAME = /^(?:[a-z0-9][a-z0-9._:/+ ()[\]-]*\*?|\*)[a-z0-9._:/+ ()[\]-]*$/;
+const LOOSE_SPACE = / $| {2}/;
 
 /** The schema of the name of a named route. */
 export const routeNameSchema = z
   .string()
   .max(BOUNDS.modelIdChars)
-  .regex(NAME, "must consist of a-z, 0-9 and . _ : / + - and begin with a letter or digit")
+  .regex(
+    NAME,
+    "must consist of a-z, 0-9, spaces and . _ : / + - ( ) [ ] with at most one `*`, and begin with a letter, a digit or the `*`",
+  )
+  .refine((name) => !LOOSE_SPACE.test(name), "must not end with a space or have two consecutive ones")
   .refine((name) => !name.startsWith(TIER_PREFIX), "must not begin with gateway-auto/: these are tiers")
   .refine((name) => splitSortSuffix(name) === null, "must not end in :nitro or :floor, which sort providers")
   .refine((name) => !isFreeId(name), "must not end in :free: these are free models");

@@ -51,7 +51,7 @@ export async function createProviderKey(
 ): Promise<ProviderKeyRecord> {
   const { accountId, provider: slug, secret, ...settings } = wanted;
   const provider = requireProvider(served.servedModels, slug);
-  requireKnownNames(() => served, [{ field: "models", kind: "model", names: wanted.models }]);
+  requireKnownNames(() => served, [{ field: "models", kind: "model", names: wanted.models, use: "answer" }]);
   requireFitting(provider, secret);
   const others = await stores.store.listProviderKeys(accountId);
   if (others.length >= MAX_KEYS)
@@ -93,7 +93,13 @@ export async function changeProviderKey(
 ): Promise<ProviderKeyRecord> {
   const { secret, ...settings } = change;
   if (secret !== undefined) requireFitting(requireProvider(served.servedModels, key.provider), secret);
-  const models: NameList = { field: "models", kind: "model", names: settings.models, kept: key.models };
+  const models: NameList = {
+    field: "models",
+    kind: "model",
+    names: settings.models,
+    kept: key.models,
+    use: "answer",
+  };
   requireKnownNames(() => served, [models]);
   const sealed = secret === undefined ? null : stores.vault.seal(secret, key);
   const changed: ProviderKeyRecord = {

@@ -15,11 +15,15 @@ export const NamedRouteSteps = z
         .enum(["gateway", "account"])
         .describe("Whether the route belongs to the operator or to the account."),
       to: z.string().describe("The name or id that it led to."),
+      provider: z
+        .string()
+        .optional()
+        .describe("The only provider that may answer. Only in route explanations."),
       draw: z
         .object({
           by: z.enum(["session", "request"]),
           order: z
-            .array(z.object({ model: z.string(), weight: z.int() }))
+            .array(z.object({ model: z.string(), weight: z.int(), provider: z.string().optional() }))
             .describe("Targets in the order in which they are used."),
         })
         .optional()

@@ -84,7 +84,7 @@ function fillPath(path: string, operation: OperationObject): string {
 function fillPart(name: string, before: string, operation: OperationObject): string {
   const parameter = parametersOf(operation).find((one) => one.in === "path" && one.name === name);
   const example = firstExample(parameter?.schema ?? {});
-  if (typeof example === "string") return example;
+  if (typeof example === "string" || typeof example === "number") return String(example);
   const thing = before.replace(/s$/, "").replaceAll("-", "_");
   const stem = name.replace(/_?id$/, "");
   return `$${thing.endsWith(stem) ? thing : stem}_id`.toUpperCase();

@@ -4,6 +4,7 @@ import {
   parseNamedRoute,
   type StoredRoute,
 } from "../../core/named-routes/named-route-store.ts";
+import { isPattern } from "../../core/named-routes/named-routes.ts";
 import { MAX_VERSIONS } from "../../core/named-routes/route-schema.ts";
 import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
 import { requireKnown } from "./statements/require-known.ts";
@@ -62,7 +63,8 @@ export class SqlNamedRouteStore implements NamedRouteStore {
 function* putRoute(traits: SqlTraits, route: Omit<StoredRoute, "version">): Work<StoredRoute> {
   const { name, definition, updatedAt } = route;
   const accountId = route.accountId ?? "";
-  yield* requireKnown(traits, "named route", null, definition);
+  const pattern = isPattern(name) ? name : null;
+  yield* requireKnown(traits, "named route", null, { ...definition, pattern });
   const [row] = yield* sql<{ version: Integer }>`
     INSERT INTO named_routes (account_id, name, version, definition, created_at)
     SELECT ${accountId}::text, ${name}::text, coalesce(max(version), 0) + 1, ${JSON.stringify(definition)}::text,

@@ -112,7 +112,11 @@ describe.concurrent("gateway keys", () => {
   });
 });
 
-describe.concurrent("gateway config sources", () => {
+describe("gateway config sources", () => {
+  beforeAll(async () => {
+    expect((await workspace.run(["migrate"])).exitCode).toBe(0);
+  });
+
   test("lists the settings that have no default, with the line or variable they come from", async () => {
     const file = join(workspace.folder, "sources.yaml");
     writeFileSync(file, "limits:\n  attempts: 2\n");

@@ -38,6 +38,8 @@ interface Scene {
   readonly tierFile: string;
   /** A file with the definition of a named route. */
   readonly routeFile: string;
+  /** A file with a configuration. */
+  readonly configFile: string;
   /** Held price changes. */
   readonly changes: readonly [approved: string, rejected: string];
 }
@@ -182,7 +184,9 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
   "GET /api/admin/named-routes/:name": [() => ["named-routes", "show", "fast"]],
   "GET /api/admin/named-routes/:name/versions": [() => ["named-routes", "versions", "fast"]],
-  "POST /api/admin/named-routes/:name/restore": [() => ["named-routes", "restore", "fast", "1"]],
+  "POST /api/admin/named-routes/:name/restore": [
+    ({ user }) => ["named-routes", "restore", "fast", "1", "--account", user],
+  ],
   "DELETE /api/admin/named-routes/:name": [
     ({ user }) => ["named-routes", "delete", "fast", "--account", user],
   ],
@@ -192,6 +196,25 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
     ({ user }) => ["policy", "dry-run", "--account", user, "--policy", '{"denied_models":["openai/*"]}'],
   ],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
+  "GET /api/admin/config": [() => ["config", "show"]],
+  "PATCH /api/admin/config": [
+    () => ["config", "set", "limits.attempts", "3"],
+    () => ["config", "unset", "limits.attempts"],
+  ],
+  "PUT /api/admin/config": [({ configFile }) => ["config", "apply", configFile, "--yes"]],
+  "GET /api/admin/config/export": [() => ["config", "export"]],
+  "GET /api/admin/config/revisions": [() => ["config", "revisions"]],
+  "GET /api/admin/config/revisions/:revision": [() => ["config", "revision", "1"]],
+  "POST /api/admin/config/revisions/:revision/restore": [() => ["config", "restore", "1"]],
+  "GET /api/admin/config/secrets": [() => ["secrets", "list"]],
+  // Reads the secret from standard input. Tested in stored-config.test.ts.
+  "PUT /api/admin/config/secrets/:id": [],
+  "DELETE /api/admin/config/secrets/:id": [],
+  // The schema is for forms, and a running gateway tries what a form has. `health test` tests what is in force.
+  "GET /api/admin/config/schema": [],
+  "POST /api/admin/config/providers/:provider/test": [],
+  "POST /api/admin/config/providers/:provider/models": [],
+  "POST /api/admin/config/guardrails/try": [],
   // Asks a running gateway. Tested in reload.test.ts.
   "POST /api/admin/settings/reload": [],
   "GET /api/admin/models": [() => ["models", "list"]],
@@ -229,6 +252,7 @@ beforeAll(async () => {
   Object.assign(process.env, await databaseVariables(dataDir));
   process.env["GATEWAY_SECRETS_KEY"] = MASTER_KEY;
   writeFileSync(join(dataDir, "tier.yaml"), "name: Fast\nrule: {by: free}\n");
+  writeFileSync(join(dataDir, "config.yaml"), "limits: { repeats: 2 }\n");
   writeFileSync(join(dataDir, "route.yaml"), "kind: alias\ntarget: acme/one\n");
   const configFile = join(dataDir, "gateway.yaml");
   writeFileSync(configFile, JSON.stringify({ catalog: { source: source.url } }));
@@ -250,6 +274,7 @@ beforeAll(async () => {
     budget: "budget_1",
     tierFile: join(dataDir, "tier.yaml"),
     routeFile: join(dataDir, "route.yaml"),
+    configFile: join(dataDir, "config.yaml"),
     changes: [waiting[0].id, waiting[1].id],
   };
   await seed(user, scene.key);
@@ -410,8 +435,13 @@ const WITHOUT_COMMAND = [
   ...["POST /api/payments/webhook", "GET /key", "GET /credits", "GET /activity"],
   // `requests list --rejected` and `requests show` ask them besides those of generations.
   ...["GET /api/admin/rejections", "GET /api/admin/rejections/:id"],
-  // `config sources` reads the same from the configuration; commands find provider keys by their names.
-  ...["GET /api/admin/settings", "GET /api/admin/provider-keys"],
+  // Commands find provider keys by their names.
+  "GET /api/admin/provider-keys",
+  // For the forms of the console.
+  "GET /api/admin/config/schema",
+  ...["providers/:provider/test", "providers/:provider/models", "guardrails/try"].map(
+    (path) => `POST /api/admin/config/${path}`,
+  ),
 ];
 
 test("every management endpoint is rendered by a command, but for a few that no operator types", async () => {
@@ -550,6 +580,7 @@ const PLACEHOLDERS: Scene = {
   budget: "<budget>",
   tierFile: "<file>",
   routeFile: "<file>",
+  configFile: "<file>",
   changes: ["<change>", "<other change>"],
 };
 

@@ -28,8 +28,9 @@ async function convert(kind: "litellm" | "portkey", text: string, options: reado
   const output = pathOf("imported.yaml");
   rmSync(output, { force: true });
   const run = await workspace.run(["import", kind, file, "--output", output, "--json", ...options]);
-  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(run.stderr).toBe("");
   const { data } = JSON.parse(run.stdout) as { data: { variables: string[]; entries: Entry[] } };
+  expect(run.exitCode).toBe(data.entries.some(({ outcome }) => outcome === "missing") ? 2 : 0);
   return { ...data, config: parse(readFileSync(output, "utf8")), output, printed: run.stdout };
 }
 
@@ -73,13 +74,14 @@ model_list:
     model_info: { mode: embedding }
   - model_name: "anthropic/*"
     litellm_params: { model: "anthropic/*", api_key: os.environ/ANTHROPIC_API_KEY }
-  - model_name: picture
-    litellm_params: { model: openai/gpt-image-1 }
-    model_info: { mode: image_generation }
+  - model_name: video
+    litellm_params: { model: openai/sora-2 }
+    model_info: { mode: video_generation }
   - model_name: strange
     litellm_params: { model: unheard-of/model }
 router_settings:
   routing_strategy: simple-shuffle
+  enable_pre_call_checks: true
   num_retries: 9
   cooldown_time: 30
   fallbacks: [{ chat: [Small] }]
@@ -105,7 +107,7 @@ describe("gateway import litellm", () => {
         kind: "group",
         sticky: "request",
         targets: [
-          { model: "openai/gpt-4o", weight: 30 },
+          { model: "openai/gpt-4o", provider: "openai", weight: 30 },
           { model: "azure/our-4o", weight: 10 },
           { model: "south-openai-azure-com/our-small", weight: 0 },
         ],
@@ -115,14 +117,17 @@ describe("gateway import litellm", () => {
         sticky: "request",
         targets: [
           { model: "south-openai-azure-com/our-small", weight: 1 },
-          { model: "openai/gpt-4o", weight: 0 },
+          { model: "openai/gpt-4o", provider: "openai", weight: 0 },
           { model: "azure/our-4o", weight: 0 },
         ],
       },
       local: { kind: "alias", target: "127-0-0-1-8000/acme/model-7b" },
       embeddings: { kind: "alias", target: "127-0-0-1-8000/bge" },
+      "anthropic/*": { kind: "alias", target: "*", provider: "anthropic", replaces_model: true },
+      "claude-*": { kind: "alias", target: "claude-*", provider: "anthropic" },
       "gpt-4o": { kind: "alias", target: "chat" },
     });
+    expect(config.policy.allowed_models.sort()).toEqual(Object.keys(config.named_routes).sort());
     expect(config.providers.openai.api_keys).toEqual(["sk-from-variables"]);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of references
     expect(config.providers.azure.api_keys).toEqual(["${AZURE_NORTH}"]);
@@ -154,6 +159,7 @@ describe("gateway import litellm", () => {
     const missing = entries.filter(({ outcome }) => outcome === "missing").map(({ source }) => source);
     expect(missing.sort()).toEqual([
       "general_settings.database_url",
+      "litellm_settings.callbacks",
       "model_list.2.litellm_params.timeout",
       "model_list.6",
       "model_list.7",
@@ -173,7 +179,7 @@ describe("gateway import litellm", () => {
       exitCode: 1,
       stderr: expect.stringContaining("exists"),
     });
-    expect(await workspace.run([...again, "--force"])).toMatchObject({ exitCode: 0 });
+    expect(await workspace.run([...again, "--force"])).toMatchObject({ exitCode: 2, stderr: "" });
   });
 
   test("models of one catalog id under different names stay at their own provider", async () => {
@@ -185,8 +191,10 @@ model_list:
   - { model_name: theirs, litellm_params: { model: openai/gpt-4o, api_key: k } }
 `,
     );
-    expect(config.named_routes.ours.target).toStartWith("azure/");
-    expect(config.named_routes.theirs.target).toBe("openai/gpt-4o-at-openai");
+    expect(config.named_routes).toEqual({
+      ours: { kind: "alias", target: "openai/gpt-4o", provider: "azure" },
+      theirs: { kind: "alias", target: "openai/gpt-4o", provider: "openai" },
+    });
     await expectValid(output, []);
   });
 
@@ -195,7 +203,7 @@ model_list:
       pathOf("more.yaml"),
       "model_list:\n  - { model_name: extra, litellm_params: { model: groq/some-model } }\n",
     );
-    const { config, entries } = await convert("litellm", "include: [more.yaml]\nmodel_list: []\n");
+    const { config, entries } = await convert("litellm", "include: [more.yaml]\n");
     expect(config.named_routes.extra).toEqual({ kind: "alias", target: "groq/some-model" });
     expect(entries.every((entry) => "file" in entry && String(entry.file).endsWith("more.yaml"))).toBe(true);
   });
@@ -379,7 +387,7 @@ describe("gateway import portkey", () => {
       kind: "group",
       sticky: "request",
       targets: [
-        { model: "openai/gpt-4o", weight: 700 },
+        { model: "openai/gpt-4o", provider: "openai", weight: 700 },
         { model: "anthropic/claude-of-ours", weight: 300 },
         { model: "127-0-0-1-11434/llama", weight: 0 },
       ],
@@ -432,9 +440,10 @@ describe("gateway import portkey", () => {
     }`;
     const { config, entries, output } = await convert("portkey", source, ["--name", "rest"]);
     expect(config.named_routes).toEqual({
-      smart: { kind: "alias", target: "openai/gpt-4o" },
-      rest: { kind: "alias", target: "openai/gpt-4o-mini" },
+      smart: { kind: "alias", target: "openai/gpt-4o", provider: "openai" },
+      rest: { kind: "alias", target: "openai/gpt-4o-mini", provider: "openai" },
     });
+    expect(config.policy.allowed_models).toEqual(["smart", "rest"]);
     expect(entries).toContainEqual(
       expect.objectContaining({ outcome: "missing", source: "strategy.conditions.1" }),
     );

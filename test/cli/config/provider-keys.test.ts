@@ -49,7 +49,7 @@ describe("gateway provider-keys", () => {
     expect(vendor.last().headers.get("authorization")).toBe(`Bearer ${BYOK_KEY}`);
 
     const rotated = await run(["secrets", "rotate"]);
-    expect([rotated.exitCode, rotated.stdout]).toEqual([0, expect.stringContaining("1 provider keys")]);
+    expect([rotated.exitCode, rotated.stdout]).toEqual([0, expect.stringContaining("1 secrets")]);
     expect((await run(["provider-keys", "test", data.id])).exitCode).toBe(0);
 
     const listed = await run(["provider-keys", "list"]);

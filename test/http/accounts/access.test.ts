@@ -380,6 +380,59 @@ const ROWS: Readonly<Record<string, Row>> = {
     body: ({ organization }) => ({ account_id: organization }),
     status: organizationOnly(200, 403),
   },
+  "GET /api/admin/rejections": { path: () => "/rejections", status: managementOnly(200) },
+  "GET /api/admin/rejections/:id": {
+    path: () => "/rejections/req_01h455vb4pex5vsknk084sn02q",
+    status: managementOnly(404),
+  },
+  "GET /api/admin/config": { path: () => "/config", status: operatorOnly(200) },
+  "GET /api/admin/config/schema": { path: () => "/config/schema", status: operatorOnly(200) },
+  "GET /api/admin/config/export": { path: () => "/config/export", status: operatorOnly(200) },
+  "PATCH /api/admin/config": {
+    path: () => "/config?dry_run=true",
+    body: () => ({}),
+    status: operatorOnly(200),
+  },
+  "PUT /api/admin/config": {
+    path: () => "/config?dry_run=true",
+    body: () => ({ document: {} }),
+    status: operatorOnly(200),
+  },
+  "GET /api/admin/config/revisions": { path: () => "/config/revisions", status: operatorOnly(200) },
+  "GET /api/admin/config/revisions/:revision": {
+    path: () => "/config/revisions/999999",
+    status: operatorOnly(404),
+  },
+  "POST /api/admin/config/revisions/:revision/restore": {
+    path: () => "/config/revisions/999999/restore",
+    body: () => ({}),
+    status: operatorOnly(404),
+  },
+  "GET /api/admin/config/secrets": { path: () => "/config/secrets", status: operatorOnly(200) },
+  "PUT /api/admin/config/secrets/:id": {
+    path: () => "/config/secrets/spare",
+    body: () => ({ value: "a-secret-value" }),
+    status: operatorOnly(200),
+  },
+  "DELETE /api/admin/config/secrets/:id": {
+    path: () => "/config/secrets/none",
+    status: operatorOnly(404),
+  },
+  "POST /api/admin/config/providers/:provider/test": {
+    path: () => "/config/providers/none/test",
+    body: () => ({}),
+    status: operatorOnly(400),
+  },
+  "POST /api/admin/config/providers/:provider/models": {
+    path: () => "/config/providers/none/models",
+    body: () => ({}),
+    status: operatorOnly(400),
+  },
+  "POST /api/admin/config/guardrails/try": {
+    path: () => "/config/guardrails/try",
+    body: () => ({ guardrail: { name: "mails", kind: "pii", types: ["email"], action: "mask" }, text: "x" }),
+    status: operatorOnly(200),
+  },
   "GET /api/admin/settings": { path: () => "/settings", status: operatorOnly(200) },
   "POST /api/admin/settings/reload": {
     path: () => "/settings/reload?dry_run=true",

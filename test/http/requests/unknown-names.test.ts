@@ -23,7 +23,11 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     dataDir,
     key: keys[0]?.[0] ?? "",
-    yaml: yamlForAllApis(vendor.baseUrl),
+    yaml: `${yamlForAllApis(vendor.baseUrl)}
+named_routes:
+  chat: { kind: alias, target: acme/model }
+  chat-large: { kind: alias, target: acme/model }
+`,
   });
 });
 beforeEach(() => vendor.reset());
@@ -127,6 +131,28 @@ describe("a policy", () => {
     expect([made.status, made.data?.["policy"]]).toEqual([201, expect.objectContaining(policy)]);
   });
 
+  test.each([
+    ["policy.allowed_models", "POST", "/users", { name: "Ada", policy: { allowed_models: ["chat*"] } }],
+    ["models", "POST", "/keys", { name: "k", models: ["chat*"] }],
+    ["models", "POST", "/policy/dry-run", { models: ["chat*"] }],
+  ])(
+    "with a pattern in %s that only named routes match is rejected with their names, because it would allow nothing",
+    async (field, method, path, body) => {
+      const key = path === "/policy/dry-run" ? await admin("POST", "/keys", { name: "k" }) : null;
+      const sent = key === null ? body : { ...body, key_id: key.data.id };
+      expect(readRejection(await admin(method, path, sent))).toEqual([
+        400,
+        field,
+        expect.stringMatching(/allows nothing.*"chat", "chat-large"/),
+      ]);
+    },
+  );
+
+  test("with a pattern that denies named routes is valid, because patterns of denied models match their names", async () => {
+    const user = await admin("POST", "/users", { name: "Ada", policy: { denied_models: ["chat*"] } });
+    expect(user.status).toBe(201);
+  });
+
   test("that is stored stays valid if the catalog loses a name", async () => {
     const { deniedModels, allowedProviders } = WITHDRAWN.policy;
     const more = { denied_models: [...deniedModels, "acme/embed"], allowed_providers: allowedProviders };
@@ -140,6 +166,19 @@ describe("a policy", () => {
     ]);
   });
 });
+
+test.each([["chat"], ["gateway-auto/frontier"]])(
+  "the models of a BYOK key cannot be a named route or tier, because the key is used for the model that answers: %s",
+  async (model) => {
+    const { id } = (await admin("POST", "/users", { name: "Ada" })).data;
+    const body = { provider: "openai", key: "sk-0123456789abcdef", models: [model] };
+    expect(readRejection(await admin("POST", `/accounts/${id}/provider-keys`, body))).toEqual([
+      400,
+      "models",
+      expect.stringContaining("only the model that answers counts here"),
+    ]);
+  },
+);
 
 describe("the models of a key", () => {
   test("must be known when the key is created or changed, unless they are stored already", async () => {

@@ -85,6 +85,61 @@ async function explain(model: string, more: Record<string, unknown> = {}): Promi
   return ((await response.json()) as { data: Record<string, unknown> }).data;
 }
 
+/** Returns the providers that a request would try, in any order. */
+async function providersOf(model: string): Promise<readonly string[]> {
+  const { candidates: plan } = (await explain(model)) as {
+    candidates: readonly { readonly provider: string }[];
+  };
+  return [...new Set(plan.map(({ provider }) => provider))].sort();
+}
+
+describe("a name with a *", () => {
+  test("stands for all names that match it, and the * of its target for the rest", async () => {
+    await putAlias("one-*", "acme/one");
+    await putAlias("acme-*", "acme/*");
+    expect((await ask("one-of-many")).answered).toBe("acme/one");
+    expect((await ask("ACME-TWO")).answered).toBe("acme/two");
+    const { status, message } = await ask("acme-three");
+    expect([status, message]).toEqual([400, expect.stringContaining("acme/three")]);
+    expect([...(await listIds()).keys()].filter((id) => id.includes("*"))).toEqual([]);
+  });
+
+  test("gives way to a name without one, to a longer one, and to a model that it does not replace", async () => {
+    await putAlias("*", "acme/one");
+    await putAlias("gpt-*", "acme/two");
+    await putAlias("gpt-4o", "twice/model");
+    expect((await ask("gpt-4o")).answered).toBe("twice/model");
+    expect((await ask("gpt-5")).answered).toBe("acme/two");
+    expect((await ask("anything")).answered).toBe("acme/one");
+    expect((await ask("twice/other")).answered).toBe("twice/other");
+    await putAlias("twice/*", "acme/*", { replaces_model: true, provider: "acme" });
+    expect((await ask("twice/one")).answered).toBe("acme/one");
+    expect((await ask("twice/other")).status).toBe(400);
+  });
+
+  test("keeps the sorting suffix of the requested name apart from the rest", async () => {
+    await putAlias("t-*", "twice/*");
+    expect((await ask("t-model:floor")).answered).toBe("twice/model");
+  });
+
+  test("that leads to itself ends there, with an error that names the model", async () => {
+    await putAlias("gpt-*", "gpt-*");
+    const { status, message } = await ask("gpt-9");
+    expect([status, message]).toEqual([400, expect.stringContaining('"gpt-9"')]);
+  });
+
+  test("is opened by a list of allowed models that has it, and by no other pattern", async () => {
+    await putAlias("one-*", "acme/one");
+    const key = await create.key(await create.user("Ada"), { models: ["one-*"] });
+    expect((await ask("one-a", key)).answered).toBe("acme/one");
+    expect((await ask("acme/one", key)).status).toBe(403);
+  });
+
+  test("has at most one *", async () => {
+    expect((await putAlias("a-*-b-*", "acme/one")).status).toBe(400);
+  });
+});
+
 describe("an alias", () => {
   test("is answered by its model at once, is listed as a model, explained, recorded and audited", async () => {
     const { status, data } = await putAlias("GPT-4o", "acme/one");
@@ -138,6 +193,22 @@ describe("an alias", () => {
     expect((await listIds()).get("a")).toMatchObject({ alias_of: "gateway-auto/fixed" });
   });
 
+  test("with a provider is answered by that provider only, also under its own name of the model", async () => {
+    await putAlias("at-dear", "twice/model", { provider: "dear" });
+    await putAlias("by-name", "model", { provider: "dear" });
+    expect(await providersOf("twice/model")).toEqual(["cheap", "dear"]);
+    expect(await providersOf("at-dear")).toEqual(["dear"]);
+    expect(await providersOf("by-name")).toEqual(["dear"]);
+    expect((await ask("at-dear")).answered).toBe("twice/model");
+    expect((await listIds()).get("at-dear")).toMatchObject({
+      alias_of: "twice/model",
+      pricing: { prompt: "0.000002" },
+    });
+    await putAlias("elsewhere", "twice/model", { provider: "acme" });
+    const { status, message } = await ask("elsewhere");
+    expect([status, message]).toEqual([400, expect.stringContaining('"acme" only')]);
+  });
+
   test("of the configuration file is in force and can only be changed there", async () => {
     expect((await ask("from-file")).answered).toBe("acme/one");
     const { status, body } = await putAlias("from-file", "acme/two");
@@ -153,6 +224,10 @@ describe("an alias", () => {
       is_used: true,
     });
     expect((await ask("acme/one")).answered).toBe("acme/two");
+    const response = await fetch(`${gateway.base}/models`);
+    const { data } = (await response.json()) as { data: { id: string; alias_of?: string }[] };
+    const listed = data.filter(({ id }) => id === "acme/one");
+    expect(listed.map(({ alias_of }) => alias_of)).toEqual(["acme/two"]);
   });
 
   test("is used for fallback models, in Responses, Messages, fill in the middle and embeddings", async () => {
@@ -235,7 +310,8 @@ describe("an alias", () => {
       "these are tiers",
     ],
     ["a name of a free model", "x:free", { kind: "alias", target: "acme/one" }, "these are free models"],
-    ["a name with spaces", "a b", { kind: "alias", target: "acme/one" }, "must consist of"],
+    ["a name with two spaces", "a  b", { kind: "alias", target: "acme/one" }, "two consecutive"],
+    ["a name with a comma", "a,b", { kind: "alias", target: "acme/one" }, "must consist of"],
     ["an unknown kind", "x", { kind: "weather" }, "kind"],
     ["an alias without a target", "x", { kind: "alias" }, "target"],
     ["an unknown field", "x", { kind: "alias", target: "acme/one", colour: "red" }, "colour"],
@@ -311,6 +387,31 @@ describe("a suffix", () => {
 });
 
 describe("a group", () => {
+  test("may have one model at several providers, each with its share", async () => {
+    const targets = [
+      { model: "twice/model", provider: "cheap", weight: 1 },
+      { model: "twice/model", provider: "dear", weight: 3 },
+    ];
+    await admin("PUT", "/named-routes/both", { kind: "group", sticky: "request", targets });
+    const first = { cheap: 0, dear: 0 };
+    for (let at = 0; at < 200; at++) {
+      const { candidates: plan } = (await explain("both")) as {
+        candidates: readonly { readonly provider: "cheap" | "dear" }[];
+      };
+      expect(plan.map(({ provider }) => provider).sort()).toEqual(["cheap", "dear"]);
+      first[plan[0]?.provider ?? "cheap"]++;
+    }
+    // The probability of a share outside these bounds is below one in a million.
+    expect(first.dear).toBeWithin(115, 185);
+    expect(first.cheap).toBe(200 - first.dear);
+    expect((await listIds()).get("both")).toMatchObject({
+      resolves_to: [
+        { when: "weight 3 of 4", models: ["twice/model"] },
+        { when: "weight 1 of 4", models: ["twice/model"] },
+      ],
+    });
+  });
+
   const putGroup = (weights: Record<string, number>, more: Record<string, unknown> = {}) =>
     admin("PUT", "/named-routes/mix", {
       kind: "group",

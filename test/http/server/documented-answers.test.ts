@@ -34,7 +34,9 @@ let changes: readonly { readonly id: string }[];
 
 /** Creates one of each resource that a path can name. */
 beforeAll(async () => {
-  vendor = startVendor((call) => call.respond(200, documentOf("Filled in")));
+  vendor = startVendor((call) =>
+    call.respond(200, call.head.includes("/models ") ? { data: [{ id: "gpt" }] } : documentOf("Filled in")),
+  );
   const models = (cost: object) => ({
     openai: ["gpt-4o-mini", "gpt-4.1"].map((id) => sourceModel(id, { cost })),
     mistral: [sourceModel("codestral-latest")],

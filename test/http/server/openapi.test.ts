@@ -14,7 +14,9 @@ const ALIASES = new Set(["GET /api/gateway/", "POST /api/gateway/fim/completions
 
 /** Requests that change nothing, with more input than a query can have. */
 const READING_POSTS = new Set(
-  ENDPOINTS.filter(({ changesNothing }) => changesNothing).map(({ method, path }) => `${method} ${path}`),
+  ENDPOINTS.filter(({ changesNothing }) => changesNothing).map(
+    ({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`,
+  ),
 );
 
 /** Pages that browsers and the OpenID Connect provider open. */

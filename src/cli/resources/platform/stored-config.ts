@@ -4,6 +4,7 @@ import {
   deleteConfigSecret,
   exportConfig,
   getConfig,
+  getConfigRevision,
   listConfigRevisions,
   listConfigSecrets,
   patchConfig,
@@ -11,12 +12,13 @@ import {
   putConfigSecret,
   restoreConfig,
 } from "../../../http/routes/platform/admin-config.ts";
+import { listSettings } from "../../../http/routes/platform/admin-settings.ts";
 import type { EndpointInput } from "../../callers/caller.ts";
 import { type AnswerOf, type CommandRun, defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
 import { readDefinition } from "../../endpoint/read-definition.ts";
 import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
-import { tableOf } from "../../render/columns.ts";
+import { type Row, tableOf } from "../../render/columns.ts";
 import { confirm } from "../../render/confirm.ts";
 import { tell } from "../../render/print.ts";
 import { readSecret } from "../../render/read-secret.ts";
@@ -44,6 +46,22 @@ export function declareStoredConfigCommands(config: Command): void {
       endpoint: getConfig,
       show: ({ data: { revision, document } }) =>
         revision === 0 ? "Nothing is stored." : `# Revision ${revision}.\n${stringify(document).trimEnd()}`,
+    }),
+    defineCommand({
+      name: "sources",
+      description: "List the settings in force and where each comes from, with secrets masked",
+      endpoint: listSettings,
+      options: [{ flags: "--all", help: "Also list settings that have their default", field: null }],
+      show({ data }, { options }) {
+        const shown = withoutDefaults(data, options["all"] === true);
+        if (shown.length === 0) return "All settings have their default.";
+        return tableOf([
+          ["setting", "name"],
+          ["value", "value", (value) => JSON.stringify(value)],
+          ["source", "source", printSource],
+        ])({ data: shown });
+      },
+      json: ({ data }, { options }) => ({ data: withoutDefaults(data, options["all"] === true) }),
     }),
     defineCommand({
       name: "set",
@@ -114,6 +132,13 @@ export function declareStoredConfigCommands(config: Command): void {
       ),
     }),
     defineCommand({
+      name: "revision",
+      description: "Print a revision of the stored configuration as YAML",
+      endpoint: getConfigRevision,
+      args: [{ name: "<revision>", help: "Number of the revision", field: "revision" }],
+      show: ({ data: { revision, document } }) => `# Revision ${revision}.\n${stringify(document).trimEnd()}`,
+    }),
+    defineCommand({
       name: "restore",
       endpoint: restoreConfig,
       args: [{ name: "<revision>", help: "Number of the revision", field: "revision" }],
@@ -157,6 +182,17 @@ export function declareConfigSecretCommands(secrets: Command): void {
       show: ({ data }) => `Deleted ${data.id}.`,
     }),
   ]);
+}
+
+type SettingRow = AnswerOf<typeof listSettings>["data"][number];
+
+function withoutDefaults(settings: readonly SettingRow[], all: boolean): readonly SettingRow[] {
+  return settings.filter(({ source }) => all || source !== "default");
+}
+
+function printSource(source: unknown, { file, line, variable, references }: Row): string {
+  if (file === null) return String(variable ?? source);
+  return [`${file}:${line}`, ...(references as readonly string[])].join(", ");
 }
 
 /** The settings that a row of revisions names. */

@@ -63,6 +63,11 @@ export function declareNamedRouteCommands(routes: Command): void {
           field: null,
         },
         {
+          flags: "--provider <slug>",
+          help: "With --target: the only provider that may answer",
+          field: null,
+        },
+        {
           flags: "--file <path>",
           help: "File with the definition in YAML or JSON (docs/named-routes.md)",
           field: null,
@@ -70,12 +75,16 @@ export function declareNamedRouteCommands(routes: Command): void {
       ],
       examples: [
         "gateway named-routes set gpt-4o --target openai/gpt-5-mini",
+        "gateway named-routes set 'groq/*' --target '*' --provider groq",
         "gateway named-routes set fast --account Acme --file fast.yaml",
       ],
-      async complete(_, { options: { target, file } }) {
+      async complete(_, { options: { target, provider, file } }) {
         if ((target === undefined) === (file === undefined))
           throw new Error("give either --target <id> for an alias, or --file <path>");
-        return { body: file === undefined ? { kind: "alias", target } : readDefinition(String(file)) };
+        if (file !== undefined && provider !== undefined)
+          throw new Error("--provider belongs to --target; the file has `provider` of its own");
+        const alias = { kind: "alias", target, ...(provider === undefined ? {} : { provider }) };
+        return { body: file === undefined ? alias : readDefinition(String(file)) };
       },
       show: ({ data }) => `Stored ${data.name}. A running gateway uses it within a second.`,
     }),
@@ -107,9 +116,15 @@ export function declareNamedRouteCommands(routes: Command): void {
 }
 
 function printTargets(definition: RouteDefinition): string {
-  if (definition.kind === "alias") return definition.target;
+  if (definition.kind === "alias") return printTarget(definition.target, definition.provider);
   if (definition.kind === "preset") return definition.model ?? "";
-  return definition.targets.map(({ model, weight }) => `${model} ${weight}`).join(", ");
+  return definition.targets
+    .map(({ model, provider, weight }) => `${printTarget(model, provider)} ${weight}`)
+    .join(", ");
+}
+
+function printTarget(target: string, provider: string | undefined): string {
+  return provider === undefined ? target : `${target} at ${provider}`;
 }
 
 /** Returns the source in which the routes of the account of `--account` are looked up. */

@@ -51,6 +51,7 @@ export const ACTIONS: Readonly<Partial<Record<AuditKind, readonly string[]>>> = 
   drained: [`POST ${ADMIN}/health/:provider/drain`, "gateway providers drain"],
   undrained: [`DELETE ${ADMIN}/health/:provider/drain`, "gateway providers undrain"],
   signedIn: ["POST /api/console/session", "GET /api/console/oidc/callback"],
+  signInTried: ["POST /api/console/oidc/trials"],
   signedOut: ["DELETE /api/console/session"],
   sessionEnded: [`DELETE ${ADMIN}/sessions/:id`, "gateway sessions end"],
   identityLinked: [`POST ${ADMIN}/users/:id/identities`, "gateway identities add"],

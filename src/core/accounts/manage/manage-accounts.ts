@@ -149,6 +149,7 @@ export function listPolicyNames(
     kind,
     names: policy[of],
     kept: before[of],
+    ...(of === "allowedModels" ? { use: "allow" } : {}),
   });
   return [
     list("allowed_models", "model", "allowedModels"),

@@ -73,7 +73,7 @@ export async function issueKey(
     return rejectField("account_id", "must be the id of an open account");
   const userId = await findUserOfKey(stores, account, wanted.userId ?? null);
   checkKey(wanted, stores.clock.now());
-  requireKnownNames(known, [{ field: "models", kind: "model", names: wanted.models }]);
+  requireKnownNames(known, [{ field: "models", kind: "model", names: wanted.models, use: "allow" }]);
   return createKey(stores, { ...wanted, userId });
 }
 
@@ -102,7 +102,9 @@ export async function changeKey(
   { key: { id, kind, revokedAt, rateLimit, models }, change }: { key: KeyRecord; change: KeyChange },
 ): Promise<KeyRecord> {
   checkKey({ kind, ...change }, clock.now());
-  requireKnownNames(known, [{ field: "models", kind: "model", names: change.models, kept: models }]);
+  requireKnownNames(known, [
+    { field: "models", kind: "model", names: change.models, kept: models, use: "allow" },
+  ]);
   if (revokedAt !== null) fail("conflict", "This key is revoked. Create another key.");
   if (change.rateLimit !== undefined && isOperators(rateLimit, change.rateLimit))
     fail("permission_denied", "The operator has set this key's rate_limit. Omit it, or ask the operator.", {

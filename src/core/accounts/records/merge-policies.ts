@@ -93,8 +93,9 @@ export function policyWithin(policy: EffectivePolicy, name: string): EffectivePo
 }
 
 function isNameOf(pattern: string, name: string): boolean {
-  if (!pattern.includes("*")) return pattern.toLowerCase() === name.toLowerCase();
-  return isTierName(pattern) && matchPattern(pattern, name);
+  // The name of a route may itself have a `*`.
+  if (pattern.toLowerCase() === name.toLowerCase()) return true;
+  return pattern.includes("*") && isTierName(pattern) && matchPattern(pattern, name);
 }
 
 function deniesRelease(patterns: readonly string[], modelId: string): boolean {

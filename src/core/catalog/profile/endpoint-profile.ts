@@ -85,7 +85,7 @@ class LazyProfile implements EndpointProfile {
   get parameters(): readonly string[] {
     if (this.listed === null) {
       const { model, record, families } = this.sources;
-      const ofModel = findFamilies(families, model.id, record.slug);
+      const ofModel = findFamilies(families, model, record.slug);
       this.listed = this.lists.share(listParameters({ ...this.sources, families: ofModel }));
     }
     return this.listed;
@@ -98,7 +98,7 @@ class LazyProfile implements EndpointProfile {
 
   listRules(format: ProviderFormat): readonly ParameterStatement[] {
     const { model, record, families } = this.sources;
-    const ofModel = findFamilies(families, model.id, record.slug);
+    const ofModel = findFamilies(families, model, record.slug);
     return listRules({ ...this.sources, format, families: ofModel });
   }
 }

@@ -30,10 +30,10 @@ export interface TakingEndpoint {
 /** Returns the profiles of the families that a model belongs to at a provider, in their order. */
 export function findFamilies(
   all: readonly FamilyProfile[],
-  modelId: string,
+  { id, copyOf = id }: Pick<ModelRecord, "id" | "copyOf">,
   provider: string,
 ): readonly FamilyProfile[] {
-  const matches = (pattern: string) => matchPattern(pattern, modelId);
+  const matches = (pattern: string) => matchPattern(pattern, copyOf);
   return all.filter(
     ({ models, except = [], providers }) =>
       (providers === undefined || providers.includes(provider)) &&

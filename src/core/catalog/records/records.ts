@@ -117,6 +117,8 @@ export interface ModelRecord extends Omit<StoredModel, "inputModalities" | "outp
   readonly outputModalities: readonly string[];
   /** What the model takes of parameters according to the operator, which precedes the catalog. Not stored in files. */
   readonly takesByOperator?: TakenParameters;
+  /** The id of the catalog's model that the operator has copied, to whose families it belongs. */
+  readonly copyOf?: string;
   /** Defined by the operator without parameters and reasoning, which are therefore unknown. */
   readonly isUndescribed?: true;
   /** Defined by the operator without input modalities, which are therefore unknown. */

@@ -21,6 +21,8 @@ export interface Catalog {
    * compared without its trailing date or version.
    */
   findEndpoint(provider: string, name: string): FoundEndpoint | null;
+  /** Returns the model that a provider serves under an id, or under its own name of the model. */
+  findAt(provider: string, name: string): ModelRecord | undefined;
   /** Suggests model ids for error texts. */
   readonly suggest: SuggestNames;
   /** Suggests provider slugs for error texts. */
@@ -40,16 +42,23 @@ export function createCatalog(data: CatalogData): Catalog {
   let suggestModel: SuggestNames | null = null;
   let suggestProvider: SuggestNames | null = null;
   let endpoints: EndpointIndex | null = null;
+  const find: Catalog["find"] = (id) => models.get(id) ?? byLowerCase.get(id.toLowerCase());
+  const findEndpoint: Catalog["findEndpoint"] = (provider, name) => {
+    endpoints ??= new EndpointIndex(data.models);
+    return endpoints.find(provider, name);
+  };
   return {
     source: data.source,
     models: data.models,
     providers: data.providers,
-    find: (id) => models.get(id) ?? byLowerCase.get(id.toLowerCase()),
+    find,
     provider: (slug) => providers.get(slug),
     freeModels: data.models.filter(({ id }) => isFreeId(id)),
-    findEndpoint(provider, name) {
-      endpoints ??= new EndpointIndex(data.models);
-      return endpoints.find(provider, name);
+    findEndpoint,
+    findAt(provider, name) {
+      const model = find(name);
+      const isThere = model?.endpoints.some((endpoint) => endpoint.provider === provider) === true;
+      return isThere ? model : findEndpoint(provider, name)?.model;
     },
     suggest(id, limit) {
       suggestModel ??= createSuggester([...models.keys()]);

@@ -19,6 +19,12 @@ export interface KnownNames {
   };
 }
 
+/**
+ * How a list of models is applied. `allow`: a pattern is compared with models and tiers only, so that a named route is allowed by its full
+ * name. `answer`: it is compared with the model that answers, so that tiers and named routes have no effect in it.
+ */
+type ListUse = "allow" | "answer";
+
 /** A list of names in a policy, a key or a request. `*` matches any characters. */
 export interface NameList {
   /** The field that contains the list, such as `policy.denied_models`. */
@@ -26,6 +32,8 @@ export interface NameList {
   readonly kind: "model" | "provider";
   /** Null and undefined mean an empty list. */
   readonly names: readonly string[] | null | undefined;
+  /** Absent if every known name has an effect in it, as in a list of denied models. */
+  readonly use?: ListUse;
   /** `*` is not a wildcard. */
   readonly isExact?: true;
   /** Names of the list before the change. They stay valid even if the catalog no longer has them. */
@@ -59,29 +67,51 @@ export function* findUnknownNames(
   known: KnownNames,
   lists: readonly NameList[],
 ): Generator<UnknownName, void> {
-  for (const { field, kind, names, kept, isExact = false } of lists) {
+  for (const list of lists) {
+    const { field, kind, names, kept } = list;
     const before = new Set(kept ?? []);
     const describe = kind === "model" ? describeUnknownModel : describeUnknownProvider;
     for (const [index, name] of (names ?? []).entries()) {
-      const problem = before.has(name) ? null : describe(known, name, isExact);
+      const problem = before.has(name) ? null : describe(known, name, list);
       if (problem !== null) yield { field, index, kind, problem };
     }
   }
 }
 
-/** Returns what is wrong with a model id or a pattern of ids; null if it is known. */
-function describeUnknownModel(known: KnownNames, name: string, isExact: boolean): string | null {
+type ListKind = Pick<NameList, "isExact" | "use">;
+
+/** Returns what is wrong with a model id or a pattern of ids; null if it is known and has an effect. */
+function describeUnknownModel(known: KnownNames, name: string, { isExact, use }: ListKind): string | null {
   const { catalog, tiers, namedRoutes } = known;
-  const star = isExact ? -1 : name.indexOf("*");
-  if (star === -1) {
-    const isKnown = [catalog, tiers, namedRoutes].some((names) => names.find(name) !== undefined);
-    if (isKnown) return null;
-    return tell(`names no model that this gateway knows: ${quote(name)}`, suggestModels(known, name));
-  }
-  const start = startOf(name.slice(0, star).toLowerCase());
+  if (catalog.find(name) !== undefined) return null;
+  const isChoice = tiers.find(name) !== undefined || namedRoutes.find(name) !== undefined;
+  if (isChoice && use === "answer") return describeChoice(known, name);
+  if (isChoice) return null;
+  if (isExact !== true && name.includes("*")) return describeUnknownStart(known, name, use);
+  return tell(`names no model that this gateway knows: ${quote(name)}`, suggestModels(known, name));
+}
+
+/** Returns why a tier or a named route has no effect in a list that is compared with the model that answers. */
+function describeChoice({ catalog }: KnownNames, name: string): string {
+  const text = `names a tier or a named route, ${quote(name)}, and only the model that answers counts here`;
+  return tell(text, catalog.suggest(name, NEAR));
+}
+
+/** Returns what is wrong with a pattern that begins like no id; null if one begins so. The rest may match future models. */
+function describeUnknownStart(
+  { catalog, tiers, namedRoutes }: KnownNames,
+  name: string,
+  use: ListUse | undefined,
+): string | null {
+  const start = startOf(name.slice(0, name.indexOf("*")).toLowerCase());
   const isStart = ({ id }: { readonly id: string }) => id.startsWith(start);
-  if (catalog.models.some(isStart) || tiers.list.some(isStart)) return null;
-  if (namedRoutes.list.some(({ name: id }) => isStart({ id }))) return null;
+  if (catalog.models.some(isStart) || (use !== "answer" && tiers.list.some(isStart))) return null;
+  const routes = namedRoutes.list.map((route) => route.name).filter((id) => isStart({ id }));
+  if (routes.length > 0 && use === undefined) return null;
+  if (routes.length > 0 && use === "allow") {
+    const listed = routes.slice(0, NEAR).map(quote).join(", ");
+    return `allows nothing: a pattern is compared with models and tiers, and no id begins with ${quote(start)}. Name each named route in full, such as ${listed}.`;
+  }
   const authors = [...new Set(catalog.models.map(({ id }) => id.slice(0, id.indexOf("/"))))];
   const near = createSuggester(authors)(start.replace("/", ""), NEAR).map((author) => `${author}/*`);
   return tell(`names no model: no id begins with ${quote(start)}`, near);
@@ -101,8 +131,12 @@ function startOf(literal: string): string {
 }
 
 /** Returns what is wrong with a provider's slug or a pattern of slugs; null if it is known. */
-function describeUnknownProvider({ catalog }: KnownNames, name: string, isExact: boolean): string | null {
-  const isPattern = !isExact && name.includes("*");
+function describeUnknownProvider(
+  { catalog }: KnownNames,
+  name: string,
+  { isExact }: ListKind,
+): string | null {
+  const isPattern = isExact !== true && name.includes("*");
   const isKnown = isPattern
     ? catalog.providers.some(({ slug }) => matchPattern(name, slug))
     : catalog.provider(name.toLowerCase()) !== undefined;

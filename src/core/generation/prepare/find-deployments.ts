@@ -50,7 +50,7 @@ interface DeploymentRules extends Pick<TierContext, "serving" | "policy" | "list
 }
 
 /**
- * Finds the deployments of all models and tiers that a request names, by model. Tiers and named routes do not repeat a model.
+ * Finds the deployments of all models and tiers that a request names, by model. Tiers and named routes do not repeat a deployment.
  * @throws GatewayError as `findDeployments`, or if only tiers are named and none has a deployment; `model_not_allowed` if all named routes
  * are denied.
  */
@@ -76,10 +76,11 @@ export function findAllDeployments(
     const found = findNamed(name, request, context);
     failure ??= found.failure;
     for (const deployments of found.deployments) {
-      const isRequested = isPlainModel(name);
-      if (isRequested || !known.has(modelIdOf(deployments)))
-        all.push(withSort(withChoices(deployments, listChoices(name, context)), name.sort));
-      known.add(modelIdOf(deployments));
+      const fresh = isPlainModel(name)
+        ? deployments
+        : deployments.filter((deployment) => !known.has(placeOf(deployment)));
+      if (fresh.length > 0) all.push(withSort(withChoices(fresh, listChoices(name, context)), name.sort));
+      for (const deployment of deployments) known.add(placeOf(deployment));
     }
   }
   if (all.length === 0 && failure !== null) throw new GatewayError(failure);
@@ -96,8 +97,10 @@ function findNamed(name: RequestedName, request: AskingRequest, context: TierCon
   if (denied !== null) return { deployments: [], failure: denied };
   const { tier } = name;
   try {
-    if (tier === null)
-      return { deployments: [findDeployments(serving, choice, { ...name, request })], failure: null };
+    if (tier === null) {
+      const found = findDeployments(serving, choice, { ...name, request });
+      return { deployments: [keepPinned(found, name)], failure: null };
+    }
     const { action } = request;
     if (action !== "chat" && action !== "completions") rejectTierHere(tier, action);
     return findTierDeployments(tier, context);
@@ -136,9 +139,28 @@ function findDeniedRoute(policy: EffectivePolicy, steps: readonly RouteStep[]): 
   return null;
 }
 
-/** Returns the model that the deployments serve. There must be at least one deployment. */
-function modelIdOf(deployments: readonly Deployment[]): string {
-  return (deployments[0] as Deployment).model.id;
+/** Returns a text that two deployments share only if they are the same model at the same provider. */
+function placeOf({ model, provider }: Deployment): string {
+  return `${model.id} ${provider.record.slug}`;
+}
+
+/**
+ * Returns the deployments at the only provider that a named route allows.
+ * @throws GatewayError `invalid_model` if there is none.
+ */
+function keepPinned(
+  deployments: readonly Deployment[],
+  { id, steps, provider }: RequestedName,
+): readonly Deployment[] {
+  if (provider === null) return deployments;
+  const kept = deployments.filter(({ provider: { record } }) => record.slug === provider);
+  if (kept.length > 0) return kept;
+  const route = quote(steps.at(-1)?.name ?? "");
+  return fail(
+    "invalid_model",
+    `The named route ${route} is answered by the provider ${quote(provider)} only, which does not serve ${quote(id)} here. GET /api/gateway/models lists the models.`,
+    { metadata: { model: id } },
+  );
 }
 
 /**

@@ -69,7 +69,16 @@ export function listPlain(
   for (const id of fallbackModels.length === 0 ? [model] : [model, ...fallbackModels]) {
     const tier = tiers.find(id) ?? null;
     const field = fieldOf(names.length);
-    names.push({ id, steps: NO_STEPS, sort: null, isOptional: false, shadow: null, field, tier });
+    names.push({
+      id,
+      steps: NO_STEPS,
+      provider: null,
+      sort: null,
+      isOptional: false,
+      shadow: null,
+      field,
+      tier,
+    });
   }
   return { names, name: null };
 }
@@ -89,7 +98,7 @@ export function resolveRequest(call: NamingCall, { serving, own, random }: Names
     resolveName(name, { sources: serving, own, draw }).map((resolved) => ({
       ...resolved,
       field: fieldOf(at),
-      tier: serving.tiers.find(resolved.id) ?? null,
+      tier: resolved.provider === null ? (serving.tiers.find(resolved.id) ?? null) : null,
     })),
   );
   const [first] = names;

@@ -119,7 +119,7 @@ function changePolicy({ generation }: StoreDeps, { policy }: AccountRecord, body
   const known = () => generation.serving();
   requireKnownNames(known, [
     ...listPolicyNames({ policy: change }, policy),
-    { field: "models", kind: "model", names: body.models },
+    { field: "models", kind: "model", names: body.models, use: "allow" },
   ]);
   return mergeChange(policy, change);
 }

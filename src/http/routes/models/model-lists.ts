@@ -55,6 +55,8 @@ export function createModelLists(serving: Serving, now: number): ModelLists {
       const isCommon = tariffs === null && allowed.length === deployments.length;
       return isCommon ? memoize(servedTexts, model, make) : make();
     };
+  // A route that replaces a model is listed in its place.
+  const isListed = ({ id }: ModelRecord) => serving.namedRoutes.matchReplacing(id)?.rest !== null;
   const inAll = { sources: serving, at: now };
   const self: ModelLists = {
     all() {
@@ -64,7 +66,7 @@ export function createModelLists(serving: Serving, now: number): ModelLists {
           ...renderTiers(tiers.list, () => models, now),
           ...renderRoutes({ ...inAll, own: null }, () => ({ ...inAll, own: null, models })),
         ],
-        catalog.models,
+        catalog.models.filter(isListed),
         (model) => renderModel(model, model.endpoints, now),
       );
       return whole;
@@ -84,7 +86,7 @@ export function createModelLists(serving: Serving, now: number): ModelLists {
           ...renderTiers(allowed, (id) => viewServed(serving, filterFor(id)), now),
           ...renderRoutes({ ...inAll, own }, routeView, isNamed),
         ];
-        return makeList(first, servedModels.models, textFor(isAllowed, tariffs));
+        return makeList(first, servedModels.models.filter(isListed), textFor(isAllowed, tariffs));
       }),
     prepare(policy) {
       prepared ??= Promise.all([self.allowed(policy, ANY_ACCOUNT), self.all()]).then(() => {});

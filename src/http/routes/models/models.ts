@@ -184,7 +184,7 @@ function listToolChoices(
   parameters: readonly string[],
 ) {
   const all = servedModels.provider(endpoint.provider)?.families ?? [];
-  const families = findFamilies(all, model.id, endpoint.provider);
+  const families = findFamilies(all, model, endpoint.provider);
   const canForce =
     parameters.includes("tool_choice") && resolveTurns({ endpoint, model, families }).forcedTools !== "never";
   return {

@@ -227,9 +227,9 @@ export const putConfig = defineEndpoint({
   query: dryRun,
   body: z.strictObject({
     revision: revisionField,
-    document: Document.meta({ examples: [{ limits: { attempts: 3 } }] }).describe(
-      "The stored settings, in the schema of the configuration file.",
-    ),
+    document: Document.meta({
+      examples: [{ named_routes: { "gpt-4o": { kind: "alias", target: "sandbox/echo" } } }],
+    }).describe("The stored settings, in the schema of the configuration file."),
     secrets: secretsField,
   }),
   response: WrittenView,
@@ -297,7 +297,13 @@ const RevisionView = z
     description: "A revision of the stored configuration. The last 100 are kept.",
   });
 
-const OfRevision = z.object({ revision: z.coerce.number().int().min(1) });
+const OfRevision = z.object({
+  revision: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .meta({ description: "Number of the revision.", examples: [1] }),
+});
 
 /** `GET /api/admin/config/revisions`: the former revisions. */
 export const listConfigRevisions = defineEndpoint({
