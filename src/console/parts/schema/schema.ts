@@ -48,6 +48,7 @@ export function kindOf(schema: Schema): FieldKind {
   if (variants !== null) return kindOfUnion(variants);
   if (schema.secret) return "secret";
   if (schema.enum !== undefined) return "choice";
+  if (isTextOrNumber(schema.type)) return "text";
   switch (schema.type) {
     case "boolean":
       return "switch";
@@ -63,6 +64,11 @@ export function kindOf(schema: Schema): FieldKind {
     default:
       return "json";
   }
+}
+
+/** A number that may also be written as a text, such as a percentage, is edited as text. */
+function isTextOrNumber(type: Schema["type"]): boolean {
+  return Array.isArray(type) && type.every((one) => one === "string" || one === "number");
 }
 
 /** Returns the alternatives of a schema; null if there is only one. */
