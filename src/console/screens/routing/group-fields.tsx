@@ -3,7 +3,7 @@ import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Field } from "../../parts/controls/field.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
 import type { Option } from "../../state/filter-options.ts";
-import { loadOptions } from "../../state/names.ts";
+import { loadOptions, optionsOf } from "../../state/names.ts";
 import { text } from "../../text/text.ts";
 import {
   changeTarget,
@@ -158,12 +158,34 @@ function Target(props: {
         <Button
           kind="bare"
           size="small"
+          icon="plug"
+          label={text.routing.pinLabel(number, target.provider !== undefined)}
+          isPressed={target.provider !== undefined}
+          onClick={() => onChange({ provider: target.provider === undefined ? "" : undefined })}
+        />
+        <Button
+          kind="bare"
+          size="small"
           icon="trash"
           label={text.routing.removeTarget(number)}
           isDisabled={props.onRemove === null}
           onClick={() => props.onRemove?.()}
         />
       </div>
+      {target.provider === undefined ? null : (
+        <div class="shadow two">
+          <span class="quiet">{text.routing.onlyFrom}</span>
+          <Combobox
+            label={text.routing.providerOf(number)}
+            hidesLabel
+            value={target.provider || null}
+            options={optionsOf("providers")}
+            onOpen={() => loadOptions("providers")}
+            onChange={(provider) => onChange({ provider: provider ?? undefined })}
+            allowsOther
+          />
+        </div>
+      )}
       {target.shadow === undefined ? null : <Shadow {...props} shadow={target.shadow} number={number} />}
     </>
   );

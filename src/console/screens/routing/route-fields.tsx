@@ -1,7 +1,7 @@
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Check, Field } from "../../parts/controls/field.tsx";
 import type { Option } from "../../state/filter-options.ts";
-import { loadOptions } from "../../state/names.ts";
+import { loadOptions, optionsOf } from "../../state/names.ts";
 import { text } from "../../text/text.ts";
 import { GroupFields } from "./group-fields.tsx";
 import { PresetFields } from "./preset-fields.tsx";
@@ -57,15 +57,29 @@ function AliasFields({
   errorOf,
 }: Omit<RouteFieldsProps, "definition"> & { readonly definition: AliasDefinition }) {
   return (
-    <Combobox
-      label={text.routing.target}
-      hint={text.routing.targetHint}
-      error={errorOf("target")}
-      value={definition.target || null}
-      options={options}
-      onOpen={() => loadOptions("models")}
-      onChange={(target) => onChange({ ...definition, target: target ?? "" })}
-      allowsOther
-    />
+    <>
+      <Combobox
+        label={text.routing.target}
+        hint={text.routing.targetHint}
+        error={errorOf("target")}
+        value={definition.target || null}
+        options={options}
+        onOpen={() => loadOptions("models")}
+        onChange={(target) => onChange({ ...definition, target: target ?? "" })}
+        allowsOther
+      />
+      <Combobox
+        label={text.routing.aliasProvider}
+        hint={text.routing.aliasProviderHint}
+        error={errorOf("provider")}
+        value={definition.provider ?? null}
+        options={optionsOf("providers")}
+        onOpen={() => loadOptions("providers")}
+        onChange={(provider) =>
+          onChange(withoutUndefined({ ...definition, provider: provider ?? undefined }))
+        }
+        allowsOther
+      />
+    </>
   );
 }

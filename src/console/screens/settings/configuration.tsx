@@ -112,7 +112,8 @@ function GroupNav(props: { form: SettingsForm; settings: readonly FormSetting[];
 
 /** The bar that appears with the first change: what is wrong, a review of the changes, and a way back. */
 function SaveSettings({ form, settings, data }: GroupsProps) {
-  const [review, setReview] = useState<ConfigWritten | null>(null);
+  // The difference that was looked at belongs to exactly these edits.
+  const [review, setReview] = useState<{ readonly of: string; readonly written: ConfigWritten } | null>(null);
   const [isTrialOpen, setTrialOpen] = useState(true);
   const [isBusy, setBusy] = useState(false);
   const { edits, error, problems } = form;
@@ -120,7 +121,8 @@ function SaveSettings({ form, settings, data }: GroupsProps) {
   const check = async () => {
     setTrialOpen(true);
     setBusy(true);
-    setReview(await form.preview());
+    const written = await form.preview();
+    setReview(written === null ? null : { of: JSON.stringify(edits), written });
     setBusy(false);
   };
   const known = settings.filter(({ path }) => problemWithin(problems, path) !== null);
@@ -147,7 +149,9 @@ function SaveSettings({ form, settings, data }: GroupsProps) {
           onClose={() => setTrialOpen(false)}
         />
       ) : null}
-      {review === null ? null : <ReviewDialog form={form} written={review} onClose={() => setReview(null)} />}
+      {review?.of === JSON.stringify(edits) ? (
+        <ReviewDialog form={form} written={review.written} onClose={() => setReview(null)} />
+      ) : null}
     </section>
   );
 }

@@ -77,6 +77,13 @@ export const routingText = {
   stickyBy: { session: "each session", request: "each request" },
   shadowLabel: (number: number, isOn: boolean) =>
     isOn ? `Send no copies of target ${number}` : `Send copies of target ${number} to another model`,
+  pinLabel: (number: number, isOn: boolean) =>
+    isOn ? `Allow all providers for target ${number}` : `Use only one provider for target ${number}`,
+  providerOf: (number: number) => `Only provider of target ${number}`,
+  onlyFrom: "Only from",
+  aliasProvider: "Provider",
+  aliasProviderHint:
+    "Only it may answer. The target is then the id of a model, or the provider's own name of it.",
   shadowShare: (number: number) => `Share of target ${number} that is copied, in per cent`,
   shadowModel: (number: number) => `Model that gets copies of target ${number}`,
   copies: "Copies",
