@@ -15,7 +15,7 @@ import type { SettingsForm } from "./use-settings.ts";
 /** How often the state of a trial is read. Milliseconds. */
 const POLL_MS = 1_500;
 
-/** Returns whether a change is rejected only because nobody has signed in with its settings for trial. */
+/** Returns whether a change is rejected only because it needs a trial sign-in with its settings. */
 export function needsTrial(error: ApiError | null): boolean {
   return error?.metadata["needs_trial"] === true;
 }
