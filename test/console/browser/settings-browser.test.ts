@@ -95,7 +95,7 @@ describe.skipIf(CHROMIUM === null)("the settings in a browser", () => {
 
   test("a limit that is stored applies to the next request", async () => {
     const page = await open("settings?q=body_bytes");
-    await page.getByLabel("Body", { exact: true }).fill("1024");
+    await page.getByLabel("Body size", { exact: true }).fill("1024");
     await save(page, "limits.body_bytes");
     const response = await fetch(`${gateway.url}/api/gateway/chat/completions`, {
       method: "POST",

@@ -166,7 +166,10 @@ const SHORT_WORDS: Readonly<Record<string, string>> = {
 
 /** Returns the name of a setting as people read it, without the unit that it ends with: `first_token_ms` is "First token". */
 export function nameField(key: string): string {
-  const words = key.replace(/(?<=._?)_(ms|bytes|days|hours|minutes|percent)$/, "").split("_");
+  const words = key
+    .replace(/_bytes$/, "_size")
+    .replace(/_(ms|days|hours|minutes|percent)$/, "")
+    .split("_");
   const text = words.map((word) => SHORT_WORDS[word] ?? word).join(" ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -29,12 +29,23 @@ export function SettingRow(props: { setting: FormSetting; form: SettingsForm; da
           <Marks setting={setting} state={state} />
         </div>
         <code class="faint breaks">{path.join(".")}</code>
-        <p class="quiet">{schema.description}</p>
+        <p class="quiet">
+          <Prose>{schema.description ?? ""}</Prose>
+        </p>
       </div>
       <div class="setting-value">
         <Value {...props} state={state} />
       </div>
     </div>
+  );
+}
+
+/** A description, in which names between backticks are code. */
+function Prose({ children }: { children: string }) {
+  return (
+    <>
+      {children.split("`").map((part, i) => (i % 2 === 1 ? <code key={`${i} ${part}`}>{part}</code> : part))}
+    </>
   );
 }
 

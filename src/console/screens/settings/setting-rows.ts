@@ -4,6 +4,7 @@ import type { CatalogChange } from "../../api/schema.ts";
 /** Returns a value in the form of the configuration; empty for none. */
 export function printValue(value: unknown): string {
   if (value === null || value === undefined) return "";
+  if (typeof value === "object" && Object.keys(value).length === 0) return "";
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -62,9 +62,10 @@ function listBelow(schema: Schema, path: readonly string[], outer: Marks): reado
   const { properties } = schema;
   if (properties !== undefined && variantsOf(schema) === null)
     return Object.entries(properties).flatMap(([name, one]) => listBelow(one, [...path, name], marks));
-  return [
-    { path, schema, ...marks, group: marks.isFileOnly ? "machine" : groupOf(path), title: titleOf(path) },
-  ];
+  const named = marks.isFileOnly
+    ? ({ group: "machine", title: nameAll(path) } as const)
+    : { group: groupOf(path), title: titleOf(path) };
+  return [{ path, schema, ...marks, ...named }];
 }
 
 function groupOf(path: readonly string[]): GroupId {
@@ -74,7 +75,12 @@ function groupOf(path: readonly string[]): GroupId {
 
 /** A section directly below a group is part of the title of its settings. */
 function titleOf(path: readonly string[]): string {
-  const names = (path.length === 1 ? path : path.slice(1)).filter((name, i) => !(i === 0 && name === "oidc"));
+  const names = path.length === 1 ? path : path.slice(1);
+  return nameAll(names[0] === "oidc" ? names.slice(1) : names);
+}
+
+/** Returns the names of sections and of a setting in them: "Database: max connections". */
+function nameAll(names: readonly string[]): string {
   const [last = "", ...before] = names.map(nameField).reverse();
   return before.length === 0
     ? last
