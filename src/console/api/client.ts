@@ -70,7 +70,7 @@ export async function callPath(name: string, options: CallOptions = {}): Promise
 }
 
 async function send(name: string, { params = {}, query = {}, body, signal }: CallOptions): Promise<Response> {
-  const [method, path = ""] = name.split(" ");
+  const [method = "GET", path = ""] = name.split(" ");
   const timeout = AbortSignal.timeout(CALL_MS);
   try {
     return await fetch(atBase(fillPath(path, params)) + printQuery(query), {

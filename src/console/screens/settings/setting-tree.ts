@@ -82,9 +82,11 @@ function titleOf(path: readonly string[]): string {
 /** Returns the names of sections and of a setting in them: "Database: max connections". */
 function nameAll(names: readonly string[]): string {
   const [last = "", ...before] = names.map(nameField).reverse();
-  return before.length === 0
-    ? last
-    : `${before.reverse().join(" ")}: ${last.charAt(0).toLowerCase()}${last.slice(1)}`;
+  if (before.length === 0) return last;
+  // "URL" and other abbreviations stay in capitals.
+  const isAbbreviation = last.slice(0, 2) === last.slice(0, 2).toUpperCase();
+  const name = isAbbreviation ? last : last.charAt(0).toLowerCase() + last.slice(1);
+  return `${before.reverse().join(" ")}: ${name}`;
 }
 
 /** Returns the settings whose name, description or value has all words of a text. */
