@@ -97,6 +97,11 @@ async function useGateway(gateway: TestGateway) {
     kind: "alias",
     target: "acme/model",
   });
+  const stored = await callAdmin(gateway, gateway.adminKey, "PATCH", "/config", {
+    edits: [{ path: ["metrics", "token"], value: "a-token-of-the-copied-store" }],
+  });
+  expect(stored.status).toBe(200);
+  expect((await postChat(gateway, { model: "none/such", messages })).status).toBe(400);
   expect((await signIn(gateway, { key: gateway.adminKey })).status).toBe(201);
   for (const account_id of ["acct_default", user, organization])
     expect((await admin("/budgets", { account_id, limit: 100 })).status).toBe(201);

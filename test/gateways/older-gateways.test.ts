@@ -51,19 +51,19 @@ describe.skipIf(POSTGRES_BIN === null)("beside a gateway of an older version", (
       `/named-routes/@short?account_id=${user}`,
       { kind: "preset", model: "openai/gpt-4o", provider: { prompt_caching: "off" } },
     ],
-    "provider of an alias": () => [
+    "provider of an alias": (user) => [
       "PUT",
-      "/named-routes/fast",
+      `/named-routes/fast?account_id=${user}`,
       { kind: "alias", target: "openai/gpt-4o", provider: "azure" },
     ],
-    "targets.provider": () => [
+    "targets.provider": (user) => [
       "PUT",
-      "/named-routes/both",
+      `/named-routes/both?account_id=${user}`,
       { kind: "group", targets: [{ model: "openai/gpt-4o", provider: "azure", weight: 1 }] },
     ],
-    "a named route with * in its name": () => [
+    "a named route with * in its name": (user) => [
       "PUT",
-      `/named-routes/${encodeURIComponent("gpt-*")}`,
+      `/named-routes/${encodeURIComponent("gpt-*")}?account_id=${user}`,
       { kind: "alias", target: "openai/gpt-4o" },
     ],
   };
@@ -93,9 +93,20 @@ describe.skipIf(POSTGRES_BIN === null)("beside a gateway of an older version", (
     await query(REGISTER);
     expect((await ask("PATCH", `/users/${id}`, { name: "Eva" })).status).toBe(200);
     expect((await ask("PATCH", `/users/${id}`, { policy: { prompt_caching: "auto" } })).status).toBe(200);
-    expect((await ask("PUT", "/named-routes/fast", { kind: "alias", target: "openai/gpt-4o" })).status).toBe(
-      200,
-    );
+    const route = { kind: "alias", target: "openai/gpt-4o" };
+    expect((await ask("PUT", `/named-routes/fast?account_id=${id}`, route)).status).toBe(200);
+  });
+
+  test("the configuration is not stored, because that gateway would go on without it", async () => {
+    for (const [method, path, body] of [
+      ["PATCH", "/config", { edits: [{ path: ["limits", "attempts"], value: 2 }] }],
+      ["PUT", "/named-routes/fast", { kind: "alias", target: "openai/gpt-4o" }],
+      ["PUT", "/tiers/fast", { name: "Fast", rule: { by: "free" } }],
+    ] as const) {
+      const refused = await ask(method, path, body);
+      expect(refused.status).toBe(409);
+      expect(JSON.stringify(refused.body)).toContain(`gw_old on old-host runs version ${OLDER}`);
+    }
   });
 
   test("the imported catalog, whose models have fields that it rejects, is not written", async () => {

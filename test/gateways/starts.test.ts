@@ -131,7 +131,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("gateways that start on o
     const moved = await rotate(NEW, OLD);
     expect([moved.exitCode, moved.stdout]).toEqual([
       0,
-      expect.stringContaining("Re-encrypted 1 provider keys"),
+      expect.stringContaining("Re-encrypted 1 secrets"),
     ]);
     for (const gateway of [second, third]) {
       const { rows } = await callAdmin(

@@ -249,7 +249,7 @@ describe.skipIf(!RUNS_SLOW_TESTS)("an operator replaces secrets while requests a
     async () => {
       if (ON_POSTGRES) await restartWithMasterKeys(`${FIRST_MASTER_KEY},${SECOND_MASTER_KEY}`);
       if (ON_POSTGRES) await restartWithMasterKeys(`${SECOND_MASTER_KEY},${FIRST_MASTER_KEY}`);
-      expect(await site.print("secrets", "rotate")).toContain("Re-encrypted 1 provider keys");
+      expect(await site.print("secrets", "rotate")).toContain("Re-encrypted 1 secrets");
       if (ON_POSTGRES) await restartWithMasterKeys(SECOND_MASTER_KEY);
       expect((await site.chat(acme.bob)).status).toBe(200);
       expect(site.answered.at(-1)).toBe(BYOK_KEY);

@@ -35,7 +35,7 @@ function hintFor({ signsIn }: ConsoleLink): string {
 function formatExample(url: string, inferenceKey: string, model: string | null): string[] {
   if (model === null)
     return [
-      "No models are served yet. Set providers.<slug>.api_keys in the configuration file and run gateway reload.",
+      "No models are served yet. Add a provider in the console, with gateway config set, or in the configuration file (gateway reload).",
     ];
   return [
     "Try it:",

@@ -56,7 +56,7 @@ test.skipIf(!IS_LONG_RUN)(
     const moved = await rotate(FIRST);
     expect([moved.exitCode, moved.stderr]).toEqual([0, ""]);
     expect(moved.stdout).toMatch(
-      /Re-encrypted 1 provider keys[\s\S]*secrets\.key is not needed any more and can be deleted/,
+      /Re-encrypted 1 secrets[\s\S]*secrets\.key is not needed any more and can be deleted/,
     );
 
     // A second configured master key that the running gateway does not have yet.
@@ -66,6 +66,6 @@ test.skipIf(!IS_LONG_RUN)(
     await second.stop();
 
     const stopped = await rotate(`${SECOND},${FIRST}`);
-    expect([stopped.exitCode, stopped.stdout]).toEqual([0, expect.stringContaining("1 provider keys")]);
+    expect([stopped.exitCode, stopped.stdout]).toEqual([0, expect.stringContaining("1 secrets")]);
   },
 );

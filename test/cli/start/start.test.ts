@@ -121,7 +121,7 @@ describe.skipIf(!RUNS_SLOW_TESTS)("another first start", () => {
   test("prints advice if no model is served", async () => {
     const own = createWorkspace();
     const process = await own.start({ GATEWAY_SANDBOX: "off" });
-    await eventually("the greeting", () => process.greeting().includes("API key and restart the gateway"));
+    await eventually("the greeting", () => process.greeting().includes("Add a provider in the console"));
     expect(process.greeting()).not.toContain("curl");
     await process.stop();
     own.clear();
