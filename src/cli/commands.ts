@@ -35,7 +35,7 @@ const GATEWAY: readonly ListedCommand[] = [
   {
     term: "providers",
     description: "Take providers out of routing, and return them",
-    load: async () => (await import("./resources/routing/providers.ts")).declareDrainCommands,
+    load: async () => (await import("./resources/routing/providers.ts")).declareProviderCommands,
   },
   {
     term: "webhooks",

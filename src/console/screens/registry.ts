@@ -86,6 +86,22 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./traffic.ts")).Models,
   },
   {
+    path: "/console/providers",
+    title: text.providers.title,
+    group: "traffic",
+    icon: "server",
+    sees: operatorOnly,
+    load: async () => (await import("./manage.ts")).Providers,
+  },
+  {
+    path: "/console/providers/:slug",
+    title: text.providers.title,
+    group: null,
+    icon: "server",
+    sees: operatorOnly,
+    load: async () => (await import("./manage.ts")).Provider,
+  },
+  {
     path: "/console/models/compare",
     title: text.models.compareTitle,
     group: null,

@@ -12,4 +12,12 @@ export const configText = {
   noChanges: "Nothing changes.",
   needsRestart: "Takes effect after a restart.",
   none: "none",
+  prices: {
+    title: "Prices, $ per million tokens",
+    prompt: "Prompt",
+    completion: "Answer",
+    cache_read: "Cache read",
+    cache_write: "Cache write",
+  },
+  badPrice: "Enter dollars, such as 2.50.",
 };

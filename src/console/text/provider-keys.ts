@@ -1,9 +1,7 @@
 /** Texts of the screen "Provider keys". */
 export const providerKeysText = {
   title: "Provider keys",
-  scope: "Whose keys",
-  platform: "Platform",
-  ofAccount: "Of an account",
+  platformKeys: "The platform's keys",
   account: "Account",
   chooseAccount: "Choose an account",
   chooseAccountAbout:
@@ -71,21 +69,6 @@ export const providerKeysText = {
   model: "Model that was called",
   opens: (count: string) => `Gives access to ${count} models`,
   moreModels: (count: string) => `and ${count} more`,
-  platformAbout:
-    "The operator's keys for providers. A key in the configuration file is used after a reload, one in an environment variable after a restart.",
-  platformNone: "No platform keys",
-  platformNoneAbout:
-    "Set providers.<slug>.api_keys with gateway config set, or in the configuration file and reload it; or set a variable such as OPENAI_API_KEY and restart the gateway. The sandbox works without a key.",
-  platformColumns: { provider: "Provider", key: "Key", source: "Set by", state: "State", models: "Models" },
-  keyStates: {
-    ok: "In use",
-    key_refused: "Rejected by the provider",
-    out_of_credit: "Out of credit",
-    rate_limited: "Rate limited",
-  },
-  until: "until",
-  file: (file: string, line: number | null) => (line === null ? file : `${file}, line ${line}`),
-  sourceDefault: "Default",
   key: (number: number) => `Key ${number}`,
   badNumber: "Enter a whole number, or leave the field empty.",
 };

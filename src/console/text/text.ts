@@ -17,6 +17,7 @@ import { paletteText } from "./palette.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
+import { providersText } from "./providers.ts";
 import { rejectionText } from "./rejection.ts";
 import { snippetText } from "./snippets.ts";
 import { takesText } from "./takes.ts";
@@ -384,6 +385,7 @@ export const text = {
   credits: creditsText,
   people: peopleText,
   providerKeys: providerKeysText,
+  providers: providersText,
   health: healthText,
   guardrails: guardrailText,
   routing: routingText,
@@ -400,15 +402,15 @@ export const text = {
     keyAbout: "Clients call models with an inference key. Limits can be set later under Keys.",
     askForKey: "Ask an admin of your organization for an inference key.",
     send: "Send a request",
-    sendAbout: "Paste this into a terminal, or point a client at the gateway.",
+    sendAbout: "Paste this into a terminal, point a client at the gateway, or",
+    sendHere: "send one in the playground.",
     see: "See it arrive",
     waiting: "Waiting for the first request …",
     openIt: "Open it",
     allRequests: "All requests",
     provider: "Add a provider",
     providerAbout:
-      "Until then, a built-in sandbox answers. Start the gateway with the API key of any provider in the environment:",
-    providerExample: "OPENAI_API_KEY=sk-… npm start\nANTHROPIC_API_KEY=sk-ant-… npm start",
+      "You need the API key of a provider, or a host of your own, such as vLLM or Ollama. Until then, a built-in sandbox answers.",
     providersDone: (count: number) => `${count} models can be called.`,
     askForProvider: "The operator of this gateway adds providers.",
   },

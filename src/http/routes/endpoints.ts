@@ -54,6 +54,7 @@ import {
 import { listGateways } from "./platform/admin-gateways.ts";
 import { listSettings, reloadSettings } from "./platform/admin-settings.ts";
 import { listWebhooks, testWebhooks } from "./platform/admin-webhooks.ts";
+import { listConfigProviders } from "./platform/config-providers.ts";
 import { listProviderModels, tryGuardrail, tryProviderSettings } from "./platform/try-config.ts";
 import { explainRouteOf } from "./routing/admin-explain.ts";
 import {
@@ -171,6 +172,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listConfigSecrets,
   putConfigSecret,
   deleteConfigSecret,
+  listConfigProviders,
   tryProviderSettings,
   listProviderModels,
   tryGuardrail,

@@ -203,6 +203,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
   "PUT /api/admin/config": [({ configFile }) => ["config", "apply", configFile, "--yes"]],
   "GET /api/admin/config/export": [() => ["config", "export"]],
+  "GET /api/admin/config/providers": [() => ["providers", "list"]],
   "GET /api/admin/config/revisions": [() => ["config", "revisions"]],
   "GET /api/admin/config/revisions/:revision": [() => ["config", "revision", "1"]],
   "POST /api/admin/config/revisions/:revision/restore": [() => ["config", "restore", "1"]],

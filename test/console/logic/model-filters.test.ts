@@ -11,7 +11,7 @@ import {
   readIds,
 } from "../../../src/console/screens/models/model-filters.ts";
 import { formatPerMillion } from "../../../src/console/screens/models/model-format.ts";
-import type { ModelDetails } from "../../../src/console/screens/models/model-types.ts";
+import type { ModelDetails } from "../../../src/console/state/catalog/model-types.ts";
 
 const BASE: CatalogModel = {
   id: "acme/base",

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { readSchema } from "../../../src/app/config/schema-paths.ts";
-import { ApiError } from "../../../src/console/api/client.ts";
 import {
   findVariant,
   kindOf,
@@ -112,7 +111,7 @@ describe("changes of settings", () => {
 
   test("have what the API says about them at their fields, without the name of the field", () => {
     const problems = [{ field: "limits.attempts", message: "limits.attempts must be at most 20" }];
-    const read = readProblems(new ApiError("no", 400, "invalid_request", null, null, { problems }));
+    const read = readProblems({ field: null, message: "no", metadata: { problems } });
     expect(problemAt(read, ["limits", "attempts"])).toBe("must be at most 20");
     expect(problemAt(read, ["limits", "repeats"])).toBeNull();
   });

@@ -387,6 +387,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/config": { path: () => "/config", status: operatorOnly(200) },
   "GET /api/admin/config/schema": { path: () => "/config/schema", status: operatorOnly(200) },
+  "GET /api/admin/config/providers": { path: () => "/config/providers", status: operatorOnly(200) },
   "GET /api/admin/config/export": { path: () => "/config/export", status: operatorOnly(200) },
   "PATCH /api/admin/config": {
     path: () => "/config?dry_run=true",

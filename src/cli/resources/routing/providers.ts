@@ -1,14 +1,31 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { systemClock } from "../../../base/time/clock.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../base/time/time.ts";
+import { listConfigProviders } from "../../../http/routes/platform/config-providers.ts";
 import { drainProvider, undrainProvider } from "../../../http/routes/routing/admin-health.ts";
 import { defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
 import { ARGUMENTS } from "../../endpoint/known-fields.ts";
+import { tableOf } from "../../render/columns.ts";
 
-/** `gateway providers drain|undrain`: takes a provider out of routing on all gateways that share the stores. */
-export function declareDrainCommands(providers: Command): void {
+/** `gateway providers list|drain|undrain`: what providers need, and taking one out of routing on all gateways that share the stores. */
+export function declareProviderCommands(providers: Command): void {
   declareCommands(providers, [
+    defineCommand({
+      name: "list",
+      endpoint: listConfigProviders,
+      show: tableOf(
+        [
+          "slug",
+          "name",
+          ["served", "models"],
+          ["in the catalog", "catalog_models"],
+          ["key", "key_variables", (names) => (names as readonly string[])[0] ?? "–"],
+          ["parts", "parts", printParts],
+        ],
+        "The catalog has no providers.",
+      ),
+    }),
     defineCommand({
       name: "drain",
       endpoint: drainProvider,
@@ -47,6 +64,11 @@ export function declareDrainCommands(providers: Command): void {
         `${nameOf(provider, options)} is routed to again, on all gateways within a second.`,
     }),
   ]);
+}
+
+function printParts(parts: unknown): string {
+  const names = (parts as readonly { readonly name: string }[]).map(({ name }) => name);
+  return names.join(", ") || "–";
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };

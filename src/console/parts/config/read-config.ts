@@ -1,6 +1,6 @@
 /** What a loaded configuration says about its settings. Pure functions. */
 import type { ConfigSecret, PinnedSetting } from "../../api/schema.ts";
-import type { ConfigPath, LoadedConfig } from "./use-config.ts";
+import type { ConfigPath, LoadedConfig } from "./config-types.ts";
 
 /** Returns the stored value at a path; undefined if nothing is stored there. */
 export function storedAt({ stored }: LoadedConfig, path: ConfigPath): unknown {

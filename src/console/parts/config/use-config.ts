@@ -1,22 +1,11 @@
 import { useCallback } from "preact/hooks";
 import { ApiError, call } from "../../api/client.ts";
-import type { ConfigWritten, Setting, StoredConfig } from "../../api/schema.ts";
+import type { ConfigWritten } from "../../api/schema.ts";
 import { type Loaded, useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
+import type { ConfigEdit, LoadedConfig } from "./config-types.ts";
 
-/** A path of the configuration. Entries stand by their ids: `["providers", "mine", "models", "author/model"]`. */
-export type ConfigPath = readonly string[];
-
-/** A change of the stored configuration: a value at a path, or its removal. */
-export type ConfigEdit =
-  | { readonly path: ConfigPath; readonly value: unknown }
-  | { readonly path: ConfigPath; readonly remove: true };
-
-/** The stored configuration, with the settings in force. */
-export interface LoadedConfig {
-  readonly stored: StoredConfig;
-  readonly settings: readonly Setting[];
-}
+export type { ConfigEdit, ConfigPath, LoadedConfig } from "./config-types.ts";
 
 /** The configuration, and the functions that change it. */
 export interface Config extends Loaded<LoadedConfig> {

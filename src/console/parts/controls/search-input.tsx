@@ -9,6 +9,8 @@ interface SearchInputProps {
   /** The id of the text that says what is wrong with the value; null if nothing is. */
   readonly errorId?: string | null;
   readonly class?: string;
+  /** Whether the field has the focus at first. */
+  readonly hasFocus?: boolean;
 }
 
 /** A search field whose label is for assistive technology only. */
@@ -22,6 +24,7 @@ export function SearchInput(props: SearchInputProps) {
         aria-label={props.label}
         placeholder={props.placeholder ?? props.label}
         value={props.value}
+        autofocus={props.hasFocus}
         aria-invalid={props.errorId ? true : undefined}
         aria-describedby={props.errorId ?? undefined}
         onInput={(event) => props.onInput(event.currentTarget.value)}

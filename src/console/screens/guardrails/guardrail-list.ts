@@ -1,7 +1,7 @@
 /** The guardrails of the configuration in the order in which they run. Pure functions. */
 import type { PinnedSetting } from "../../api/schema.ts";
+import type { LoadedConfig } from "../../parts/config/config-types.ts";
 import { findPinned, storedAt } from "../../parts/config/read-config.ts";
-import type { LoadedConfig } from "../../parts/config/use-config.ts";
 import { findVariant, type Schema, variantsOf } from "../../parts/schema/schema.ts";
 
 export const KINDS = ["regex", "pii", "injection", "webhook"] as const;

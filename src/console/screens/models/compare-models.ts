@@ -1,7 +1,7 @@
+import type { ModelDetails } from "../../state/catalog/model-types.ts";
 import { text } from "../../text/text.ts";
 import { hasReasoning, hasTools, perMillion } from "./model-filters.ts";
 import { formatPerMillion, printModalities, printTokens } from "./model-format.ts";
-import type { ModelDetails } from "./model-types.ts";
 
 const { facts, yes, no } = text.models;
 

@@ -4,14 +4,14 @@ import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
+import { loadModel, useCatalog } from "../../state/catalog/load-models.ts";
+import type { ModelDetails } from "../../state/catalog/model-types.ts";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 import { type Comparison, compareModels } from "./compare-models.ts";
 import { Crumbs } from "./crumbs.tsx";
-import { loadModel, useCatalog } from "./load-models.ts";
 import { MAX_COMPARED, modelPath, readIds } from "./model-filters.ts";
-import type { ModelDetails } from "./model-types.ts";
 
 const words = text.models;
 

@@ -1,6 +1,6 @@
 import { TakesTable } from "../../parts/lists/takes-table.tsx";
+import type { ModelDetails } from "../../state/catalog/model-types.ts";
 import { text } from "../../text/text.ts";
-import type { ModelDetails } from "./model-types.ts";
 
 const words = text.takes;
 

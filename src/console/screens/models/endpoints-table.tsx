@@ -1,8 +1,8 @@
 import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
 import { formatDuration, formatShare } from "../../parts/values/format.ts";
+import type { ModelDetails } from "../../state/catalog/model-types.ts";
 import { text } from "../../text/text.ts";
 import { printTokens } from "./model-format.ts";
-import type { ModelDetails } from "./model-types.ts";
 import { Price, StatusBadge } from "./model-values.tsx";
 
 const words = text.models;

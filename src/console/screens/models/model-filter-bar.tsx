@@ -4,9 +4,9 @@ import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Select } from "../../parts/controls/field.tsx";
 import { SearchInput } from "../../parts/controls/search-input.tsx";
 import { formatShortCount } from "../../parts/values/format.ts";
+import type { CatalogList } from "../../state/catalog/model-types.ts";
 import { text } from "../../text/text.ts";
 import { countFilters, type ModelFilters } from "./model-filters.ts";
-import type { CatalogList } from "./model-types.ts";
 
 const words = text.models;
 const INPUTS = ["text", "image", "file", "audio", "video"];

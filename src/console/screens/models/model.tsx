@@ -6,18 +6,19 @@ import { Page } from "../../parts/layout/page.tsx";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { Code, Copy } from "../../parts/values/values.tsx";
+import { loadModel, useCatalog } from "../../state/catalog/load-models.ts";
+import type { ModelDetails, Tier } from "../../state/catalog/model-types.ts";
 import { useLoad } from "../../state/load.ts";
 import type { ScreenProps } from "../../state/screen.ts";
-import { session } from "../../state/session.ts";
+import { isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { printCurl } from "../request/print-curl.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { EndpointTakes } from "./endpoint-takes.tsx";
 import { EndpointsTable } from "./endpoints-table.tsx";
-import { loadModel, useCatalog } from "./load-models.ts";
 import { comparePath } from "./model-filters.ts";
 import { printModalities, printTokens, soleApiOf } from "./model-format.ts";
-import type { ModelDetails, Tier } from "./model-types.ts";
+import { ModelSettings } from "./model-settings.tsx";
 import { Price, ServedText } from "./model-values.tsx";
 import { PricesTable } from "./prices-table.tsx";
 
@@ -39,7 +40,7 @@ export default function Model({ params }: ScreenProps) {
       ) : model === null ? (
         <Skeleton lines={12} />
       ) : (
-        <ModelPage model={model} />
+        <ModelPage model={model} onChanged={reload} />
       )}
     </Page>
   );
@@ -75,7 +76,7 @@ function Actions({ id, model }: { id: string; model: ModelDetails | null }) {
   );
 }
 
-function ModelPage({ model }: { model: ModelDetails }) {
+function ModelPage({ model, onChanged }: { model: ModelDetails; onChanged: () => void }) {
   const reason = model.not_served_because;
   return (
     <div class="column sections">
@@ -97,6 +98,7 @@ function ModelPage({ model }: { model: ModelDetails }) {
         <p class="quiet section-about">{words.pricesAbout}</p>
         <PricesTable endpoints={model.endpoints} />
       </section>
+      {isOperator.value ? <ModelSettings model={model} onChanged={onChanged} /> : null}
       <div class="two-columns">
         <section>
           <h2>{words.facts.abilities}</h2>

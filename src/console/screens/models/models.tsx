@@ -3,9 +3,11 @@ import type { CatalogModel } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, RowsSkeleton } from "../../parts/layout/states.tsx";
+import { useCatalog } from "../../state/catalog/load-models.ts";
+import type { CatalogList } from "../../state/catalog/model-types.ts";
 import { query, setQuery } from "../../state/location.ts";
+import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { useCatalog } from "./load-models.ts";
 import { ModelFilterBar } from "./model-filter-bar.tsx";
 import {
   comparePath,
@@ -15,8 +17,8 @@ import {
   printFilters,
   readFilters,
 } from "./model-filters.ts";
-import type { CatalogList } from "./model-types.ts";
 import { ModelsTable } from "./models-table.tsx";
+import { OperatorActions } from "./operator-actions.tsx";
 
 const words = text.models;
 /** How long after the last keystroke the filters are written to the address. Browsers limit how often it may change. */
@@ -33,7 +35,12 @@ export default function Models() {
       title={words.title}
       heading={<Heading count={data === null ? "" : words.count(shown.length, data.data.length)} />}
       fills
-      actions={<CompareBar selected={selected} onClear={() => setSelected(new Set())} />}
+      actions={
+        <>
+          <CompareBar selected={selected} onClear={() => setSelected(new Set())} />
+          {isOperator.value && selected.size === 0 ? <OperatorActions onChanged={reload} /> : null}
+        </>
+      }
     >
       {data !== null ? (
         <ModelList

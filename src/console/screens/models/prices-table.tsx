@@ -1,8 +1,8 @@
 import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
 import { formatCount } from "../../parts/values/format.ts";
+import type { ModelDetails } from "../../state/catalog/model-types.ts";
 import { text } from "../../text/text.ts";
 import { formatPerMillion } from "./model-format.ts";
-import type { ModelDetails } from "./model-types.ts";
 import { Price } from "./model-values.tsx";
 
 const words = text.models;

@@ -1,4 +1,4 @@
-import type { CatalogList } from "../models/model-types.ts";
+import type { CatalogList } from "../../state/catalog/model-types.ts";
 
 /** A model or tier to choose. */
 export interface ModelOption {

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { AccountPicker } from "../../parts/controls/account-picker.tsx";
 import { Button } from "../../parts/controls/button.tsx";
-import { Segments } from "../../parts/controls/segments.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
@@ -9,15 +8,13 @@ import { isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { AccountKeys } from "./account-keys.tsx";
 import { KeyForm } from "./key-form.tsx";
-import { PlatformKeys } from "./platform-keys.tsx";
 
-/** The keys with which providers are called: the platform's for the operator, and those of an account (BYOK). */
+/** The keys of an account for providers (BYOK). Those of the platform are with the providers. */
 export default function ProviderKeys() {
   const [isAdding, setAdding] = useState(false);
   const [round, setRound] = useState(0);
   const own = session.value?.account?.id ?? null;
   const account = own ?? query.value["account"] ?? null;
-  const isPlatform = own === null && query.value["of"] !== "account" && account === null;
   return (
     <Page
       title={text.providerKeys.title}
@@ -30,10 +27,8 @@ export default function ProviderKeys() {
       }
     >
       <div class="stack">
-        {isOperator.value ? <Scope isPlatform={isPlatform} account={account} /> : null}
-        {isPlatform ? (
-          <PlatformKeys />
-        ) : account === null ? (
+        {isOperator.value ? <Scope account={account} /> : null}
+        {account === null ? (
           <Empty title={text.providerKeys.chooseAccount}>
             <p>{text.providerKeys.chooseAccountAbout}</p>
           </Empty>
@@ -56,25 +51,16 @@ export default function ProviderKeys() {
   );
 }
 
-function Scope({ isPlatform, account }: { isPlatform: boolean; account: string | null }) {
+function Scope({ account }: { account: string | null }) {
   return (
     <div class="row wrap">
-      <Segments
-        label={text.providerKeys.scope}
-        value={isPlatform ? "platform" : "account"}
-        choices={[
-          { value: "platform", label: text.providerKeys.platform },
-          { value: "account", label: text.providerKeys.ofAccount },
-        ]}
-        onChange={(of) => setQuery({ of: of === "platform" ? null : of, account: null })}
+      <AccountPicker
+        label={text.providerKeys.account}
+        value={account}
+        onChange={(id) => setQuery({ account: id })}
       />
-      {isPlatform ? null : (
-        <AccountPicker
-          label={text.providerKeys.account}
-          value={account}
-          onChange={(id) => setQuery({ of: "account", account: id })}
-        />
-      )}
+      <span class="grow" />
+      <a href="/console/providers">{text.providerKeys.platformKeys}</a>
     </div>
   );
 }

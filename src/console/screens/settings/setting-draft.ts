@@ -1,7 +1,7 @@
 /** The changes of settings that are typed and not stored yet. Pure functions. */
-import type { ApiError } from "../../api/client.ts";
+
+import type { ConfigEdit, ConfigPath } from "../../parts/config/config-types.ts";
 import { formatPath } from "../../parts/config/read-config.ts";
-import type { ConfigEdit, ConfigPath } from "../../parts/config/use-config.ts";
 import type { FormSetting } from "./setting-tree.ts";
 
 /** A changed setting: its value, or null if what is stored is removed. */
@@ -55,8 +55,15 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/** The parts of an error of the API that say what is wrong. */
+interface Rejection {
+  readonly field: string | null;
+  readonly message: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
 /** Returns what an error of the API says about fields. */
-export function readProblems(error: ApiError | null): readonly FieldProblem[] {
+export function readProblems(error: Rejection | null): readonly FieldProblem[] {
   if (error === null) return [];
   const { problems } = error.metadata as { readonly problems?: readonly Partial<FieldProblem>[] };
   const listed = (problems ?? []).flatMap(({ field, message }) =>

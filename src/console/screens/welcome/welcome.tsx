@@ -17,6 +17,7 @@ import { toApiError, useLoad } from "../../state/load.ts";
 import { forgetOptions, loadOptions, optionsOf } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import { AddProvider } from "../providers/add-provider.tsx";
 
 const words = text.welcome;
 
@@ -43,7 +44,10 @@ export default function Welcome() {
     <Page title={words.title} isNarrow>
       <p class="quiet">{words.intro}</p>
       <ol class="steps">
-        <Step number={1} title={words.key} isDone={hasKey}>
+        <Step number={1} title={words.provider} isDone={isOpen}>
+          <Providers isDone={isOpen} modelCount={models.length} />
+        </Step>
+        <Step number={2} title={words.key} isDone={hasKey}>
           <MakeKey
             secret={secret}
             onMade={(made) => {
@@ -52,11 +56,13 @@ export default function Welcome() {
             }}
           />
         </Step>
-        <Step number={2} title={words.send} isDone={latest !== null}>
-          <p class="quiet">{words.sendAbout}</p>
+        <Step number={3} title={words.send} isDone={latest !== null}>
+          <p class="quiet">
+            {words.sendAbout} <a href="/console/playground">{words.sendHere}</a>
+          </p>
           <Snippets secret={secret} model={model} />
         </Step>
-        <Step number={3} title={words.see} isDone={latest !== null}>
+        <Step number={4} title={words.see} isDone={latest !== null}>
           {latest === null ? (
             <p class="quiet" role="status">
               <span class="live-dot waiting" /> {words.waiting}
@@ -69,9 +75,6 @@ export default function Welcome() {
               <a href="/console/requests">{words.allRequests}</a>
             </p>
           )}
-        </Step>
-        <Step number={4} title={words.provider} isDone={isOpen}>
-          <Providers isDone={isOpen} modelCount={models.length} />
         </Step>
       </ol>
     </Page>
@@ -152,12 +155,20 @@ function MakeKey({ secret, onMade }: { secret: string | null; onMade: (secret: s
 }
 
 function Providers({ isDone, modelCount }: { isDone: boolean; modelCount: number }) {
-  if (isDone) return <p class="quiet">{words.providersDone(modelCount)}</p>;
-  if (!isOperator.value) return <p class="quiet">{words.askForProvider}</p>;
+  const [isAdding, setAdding] = useState(false);
+  if (!isDone && !isOperator.value) return <p class="quiet">{words.askForProvider}</p>;
   return (
     <>
-      <p class="quiet">{words.providerAbout}</p>
-      <Code label={words.provider} value={words.providerExample} />
+      <p class="quiet">{isDone ? words.providersDone(modelCount) : words.providerAbout}</p>
+      <div class="row">
+        {isDone ? null : (
+          <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+            {words.provider}
+          </Button>
+        )}
+      </div>
+      {/* Stays open when the step is done. */}
+      {isAdding ? <AddProvider onClose={() => setAdding(false)} /> : null}
     </>
   );
 }

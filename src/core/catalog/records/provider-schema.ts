@@ -223,6 +223,8 @@ export const providerSchema = z.strictObject({
     /** Further variables from which its SDKs read the base URL. */
     baseUrlAliases: z.array(variable).min(1).optional(),
   }),
+  /** The page on which people create its keys. */
+  keysUrl: httpsUrl.optional(),
   /** The host is dedicated to code completion and preferred for fill-in-the-middle requests. */
   isForCode: yes,
   /** How long its prompt cache keeps a prompt after the last read, in seconds. Absent: five minutes. */

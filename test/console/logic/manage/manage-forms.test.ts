@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Policy, Setting } from "../../../../src/console/api/schema.ts";
+import type { Policy } from "../../../../src/console/api/schema.ts";
 import {
   countRules,
   fromDraft,
@@ -7,7 +7,6 @@ import {
   switchForm,
   toDraft,
 } from "../../../../src/console/screens/people/policy-form.ts";
-import { listPlatformKeys } from "../../../../src/console/screens/provider-keys/platform-rows.ts";
 import {
   findBudgetProblem,
   NEW_BUDGET,
@@ -69,53 +68,6 @@ describe("a limit that was typed", () => {
       undefined,
     ]);
     expect(["60", "1.5", ""].map(read(true))).toEqual([60, undefined, null]);
-  });
-});
-
-describe("the platform's keys", () => {
-  const setting = (changes: Partial<Setting>): Setting => ({
-    name: "providers.openai.api_keys",
-    value: ["********"],
-    source: "file",
-    file: "gateway.yaml",
-    line: 4,
-    variable: null,
-    references: [],
-    needs_restart: false,
-    awaits_restart: false,
-    is_secret: true,
-    description: "",
-    ...changes,
-  });
-  const key = (id: string) => ({ id, state: "ok" as const, until: null, models: [] });
-
-  test("each key has its number, the setting that has it, and the models of its provider", () => {
-    const rows = listPlatformKeys(
-      [
-        { provider: "openai", name: "OpenAI", keys: [key("openai#0"), key("openai#1")] },
-        { provider: "groq", name: "Groq", keys: [key("groq#0")] },
-        { provider: "mistral", name: "Mistral", keys: [] },
-      ],
-      [
-        setting({ name: "providers.openai.base_url" }),
-        setting({}),
-        setting({ name: "providers.groq.api_keys", source: "environment", variable: "GROQ_API_KEY" }),
-      ],
-      [{ slug: "openai", name: "OpenAI", models: 46, byokEnabled: true }],
-    );
-    expect(
-      rows.map(({ id, number, models, setting }) => [id, number, models, setting?.line, setting?.variable]),
-    ).toEqual([
-      ["openai#0", 1, 46, 4, null],
-      ["openai#1", 2, 46, 4, null],
-      ["groq#0", 1, null, 4, "GROQ_API_KEY"],
-    ]);
-  });
-
-  test("a key that no setting has, such as the sandbox's, has none", () => {
-    const health = [{ provider: "sandbox", name: "Sandbox", keys: [key("sandbox#0")] }];
-    const settings = [setting({ name: "providers.sandbox.enabled", source: "default" })];
-    expect(listPlatformKeys(health, settings, [])[0]?.setting).toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
 import { call } from "../../api/client.ts";
-import { type Loaded, useLoad } from "../../state/load.ts";
-import { session } from "../../state/session.ts";
+import { type Loaded, useLoad } from "../load.ts";
+import { session } from "../session.ts";
 import type { CatalogList, ModelDetails } from "./model-types.ts";
 
 /** How long a list is used again, because prices and keys change seldom. Milliseconds. */
@@ -19,6 +19,11 @@ function loadCatalog(key: string, signal: AbortSignal): Promise<CatalogList> {
     if (latest === entry) latest = null;
   });
   return list;
+}
+
+/** Makes the next screen load the catalog again. */
+export function forgetCatalog(): void {
+  latest = null;
 }
 
 /** The catalog for a component. */
