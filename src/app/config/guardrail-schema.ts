@@ -62,6 +62,7 @@ const common = {
     .max(MAX_NAME_CHARS)
     .regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes, such as no-secrets")
     .describe("Its name in errors, warnings, the log and metrics."),
+  enabled: z.boolean().default(true).describe("Whether it is applied. If false, it is only kept."),
   accounts: scope(
     "Ids of accounts, or patterns with `*`. Requests without a key have none. If absent, all requests.",
   ),
@@ -196,12 +197,12 @@ export const guardrailsSchema = z
   )
   .meta({ [ENTRIES]: "name" });
 
-/** Returns the guardrails of a checked configuration. `createHook` connects to the service of a webhook. */
+/** Returns the enabled guardrails of a checked configuration. `createHook` connects to the service of a webhook. */
 export function readGuardrails(
   list: readonly GuardrailConfig[] = [],
   createHook: (config: TextWebhookConfig) => TextHook,
 ): readonly Guardrail[] {
-  return list.map((config): Guardrail => {
+  return list.filter(isEnabled).map((config): Guardrail => {
     const { name, accounts = null, keys = null, models = null } = config;
     const scope = { accounts, keys, models };
     if (config.kind === "webhook") {
@@ -214,18 +215,24 @@ export function readGuardrails(
   });
 }
 
+function isEnabled({ enabled }: GuardrailConfig): boolean {
+  return enabled;
+}
+
 function readWebhook(config: WebhookGuardrailConfig): TextWebhookConfig {
   const { name, url, secret = null, headers, timeout_ms: timeoutMs, concurrent } = config;
   return { name, url, secret, headers, timeoutMs, concurrent };
 }
 
-/** Returns the webhooks of guardrails, and the actions for texts that they cannot check. */
+/** Returns the webhooks of enabled guardrails, and the actions for texts that they cannot check. */
 export function listTextWebhooks(
   list: readonly GuardrailConfig[] = [],
 ): readonly (TextWebhookConfig & { readonly onError: WebhookGuardrailConfig["on_error"] })[] {
-  return list.flatMap((config) =>
-    config.kind === "webhook" ? [{ ...readWebhook(config), onError: config.on_error }] : [],
-  );
+  return list
+    .filter(isEnabled)
+    .flatMap((config) =>
+      config.kind === "webhook" ? [{ ...readWebhook(config), onError: config.on_error }] : [],
+    );
 }
 
 type SearchConfig = Exclude<GuardrailConfig, WebhookGuardrailConfig>;

@@ -84,6 +84,8 @@ const MAX_CHARS = 1_000_000;
 const MAX_SECRETS = 10_000;
 /** How often a change is made again after another one came first. */
 const MAX_TRIES = 5;
+/** The name of a guardrail in the configuration with which one of a file is tried. */
+const TRIAL_NAME = "trial";
 /** The problems and settings that an error names. */
 const MAX_NAMED = 100;
 
@@ -103,8 +105,13 @@ export function createConfigManager(parts: ConfigManagerParts): ConfigManager {
     listRevisions: (before, limit) => stores.config.listConfigRevisions(before, limit),
     async tryGuardrail(guardrail, text) {
       const name = nameOf(guardrail);
-      const { config } = await tryEdits(parts, [{ path: ["guardrails", name], value: guardrail }]);
-      return tryGuardrail(config, name, { text, clock: parts.clock });
+      const ofFile = keyOf(["guardrails", name]);
+      const isPinned = listPinned(parts.config()).some(({ path }) => keyOf(path) === ofFile);
+      // The guardrail of a file cannot be replaced, not even for a trial.
+      const id = isPinned ? TRIAL_NAME : name;
+      const value = { ...(guardrail as Readonly<Record<string, ConfigValue>>), name: id };
+      const { config } = await tryEdits(parts, [{ path: ["guardrails", id], value }]);
+      return tryGuardrail(config, { id, name }, { text, clock: parts.clock });
     },
     async tryEdits(edits) {
       const { serving } = await tryEdits(parts, edits);

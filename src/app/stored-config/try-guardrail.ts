@@ -12,13 +12,13 @@ import { readGuardrails } from "../config/guardrail-schema.ts";
 /** The request that a tried text belongs to: none. */
 const ABOUT = { generationId: "gen_trial", api: "chat", model: "trial", accountId: null, keyId: null };
 
-/** Checks a text with the guardrail of a configuration that has a name, as if a request had it. */
+/** Checks a text with a guardrail of a configuration, enabled or not, as if a request had it. `name` is what it is called in masks. */
 export async function tryGuardrail(
   { guardrails }: Config,
-  name: string,
+  { id, name }: { readonly id: string; readonly name: string },
   { text, clock }: { readonly text: string; readonly clock: Clock },
 ): Promise<GuardrailTrial> {
-  const wanted = guardrails?.filter((one) => one.name === name);
+  const wanted = guardrails?.filter((one) => one.name === id).map((one) => ({ ...one, name, enabled: true }));
   const [guardrail] = readGuardrails(
     wanted,
     (hook) => new TextWebhook(hook, { clock, log: SILENT, onVerdict() {} }),

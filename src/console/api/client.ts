@@ -70,7 +70,7 @@ export async function callPath(name: string, options: CallOptions = {}): Promise
 }
 
 async function send(name: string, { params = {}, query = {}, body, signal }: CallOptions): Promise<Response> {
-  const [method, path = ""] = name.split(" ");
+  const [method = "GET", path = ""] = name.split(" ");
   const timeout = AbortSignal.timeout(CALL_MS);
   try {
     return await fetch(atBase(fillPath(path, params)) + printQuery(query), {
@@ -79,7 +79,7 @@ async function send(name: string, { params = {}, query = {}, body, signal }: Cal
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       // The API takes changes of a session only as JSON.
       headers: method === "GET" ? {} : { "content-type": "application/json" },
-      body: body === undefined ? (method === "GET" ? undefined : "{}") : JSON.stringify(body),
+      body: body === undefined ? (method === "GET" ? null : "{}") : JSON.stringify(body),
     });
   } catch (error) {
     if (signal?.aborted) throw error;

@@ -190,6 +190,14 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./operate.ts")).Routing,
   },
   {
+    path: "/console/guardrails",
+    title: text.guardrails.title,
+    group: "operate",
+    icon: "shield",
+    sees: operatorOnly,
+    load: async () => (await import("./operate.ts")).Guardrails,
+  },
+  {
     path: "/console/settings",
     title: text.settings.title,
     group: "operate",

@@ -45,6 +45,7 @@ export const rejectionText = {
     models: "Search the models",
     routes: "Open the named routes",
     settings: "Open the setting",
+    guardrails: "Open the guardrails",
     health: "Open the health of providers",
     baseUrl: "Show the base URL and snippets",
     reference: "Open the API reference",

@@ -9,14 +9,16 @@ import { healthText } from "./health.ts";
 import { listText } from "./lists.ts";
 import { manageText } from "./manage.ts";
 import { models } from "./models.ts";
+import { guardrailText } from "./operate/guardrails.ts";
+import { routingText } from "./operate/routing.ts";
+import { schemaText } from "./operate/schema.ts";
+import { settingsText } from "./operate/settings.ts";
 import { paletteText } from "./palette.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
 import { providersText } from "./providers.ts";
 import { rejectionText } from "./rejection.ts";
-import { routingText } from "./routing.ts";
-import { settingsText } from "./settings.ts";
 import { snippetText } from "./snippets.ts";
 import { takesText } from "./takes.ts";
 import { timeText } from "./times.ts";
@@ -385,7 +387,9 @@ export const text = {
   providerKeys: providerKeysText,
   providers: providersText,
   health: healthText,
+  guardrails: guardrailText,
   routing: routingText,
+  schema: schemaText,
   settings: settingsText,
   audit: auditText,
   welcome: {

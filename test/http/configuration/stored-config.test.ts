@@ -285,6 +285,21 @@ describe("settings before they are stored", () => {
       text,
     });
     expect(wrong.status).toBe(400);
+    const off = { ...guardrail, enabled: false };
+    expect((await admin("POST", "/config/guardrails/try", { guardrail: off, text })).data).toMatchObject({
+      action: "mask",
+    });
     expect(JSON.stringify((await admin("GET", "/config")).body)).not.toContain("mails");
+  });
+
+  test("of a guardrail of the file are tried under its name", async () => {
+    yaml = `${YAML}guardrails: [{ name: no-keys, kind: regex, patterns: ["sk-[0-9]+"], action: mask }]\n`;
+    await admin("POST", "/settings/reload");
+    const guardrail = { name: "no-keys", kind: "regex", patterns: ["sk-[0-9]+"], action: "mask" };
+    expect(
+      (await admin("POST", "/config/guardrails/try", { guardrail, text: "It is sk-1." })).data,
+    ).toMatchObject({ action: "mask", text: "It is [NO_KEYS_1]." });
+    yaml = YAML;
+    await admin("POST", "/settings/reload");
   });
 });

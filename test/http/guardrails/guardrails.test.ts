@@ -35,6 +35,7 @@ guardrails:
   - {name: personal, kind: pii, action: mask, models: [acme/masked, acme/vectors, mistralai/*]}
   - {name: injection, kind: injection, action: warn, phrases: [open sesame]}
   - {name: one-account, kind: regex, action: block, patterns: [tulip], accounts: ["user_other*"]}
+  - {name: off, kind: regex, action: block, patterns: [Hello], enabled: false}
   - {name: one-key, kind: regex, action: block, patterns: [rose], keys: [key_unknown]}`,
   });
   key = await addAccountWithKey(gateway, { id: "user_1" }, {});

@@ -37,37 +37,39 @@ export function Combobox(props: ComboboxProps) {
       <label for={id} class={props.hidesLabel ? "visually-hidden" : undefined}>
         {props.label}
       </label>
-      <input
-        id={id}
-        class="input"
-        role="combobox"
-        autocomplete="off"
-        spellcheck={false}
-        placeholder={props.hidesLabel ? props.label : undefined}
-        title={chosen === "" ? props.label : `${props.label}: ${chosen}`}
-        aria-invalid={props.error ? true : undefined}
-        aria-describedby={props.hint || props.error ? `${id}-about` : undefined}
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? listId : undefined}
-        aria-autocomplete="list"
-        aria-activedescendant={isOpen ? optionId(listId, at) : undefined}
-        value={typed ?? chosen}
-        onFocus={props.onOpen}
-        {...events}
-      />
-      {props.value === null || typed !== null ? null : (
-        <ClearButton label={text.states.clear(props.label)} onClick={() => choose(null)} />
-      )}
-      {isOpen ? (
-        <OptionList
-          id={listId}
-          class="combobox-list"
-          label={props.label}
-          options={shown}
-          at={at}
-          onChoose={({ value }) => choose(value)}
+      <div class="combobox-box">
+        <input
+          id={id}
+          class="input"
+          role="combobox"
+          autocomplete="off"
+          spellcheck={false}
+          placeholder={props.hidesLabel ? props.label : undefined}
+          title={chosen === "" ? props.label : `${props.label}: ${chosen}`}
+          aria-invalid={props.error ? true : undefined}
+          aria-describedby={props.hint || props.error ? `${id}-about` : undefined}
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? listId : undefined}
+          aria-autocomplete="list"
+          aria-activedescendant={isOpen ? optionId(listId, at) : undefined}
+          value={typed ?? chosen}
+          onFocus={props.onOpen}
+          {...events}
         />
-      ) : null}
+        {props.value === null || typed !== null ? null : (
+          <ClearButton label={text.states.clear(props.label)} onClick={() => choose(null)} />
+        )}
+        {isOpen ? (
+          <OptionList
+            id={listId}
+            class="combobox-list"
+            label={props.label}
+            options={shown}
+            at={at}
+            onChoose={({ value }) => choose(value)}
+          />
+        ) : null}
+      </div>
       <FieldAbout id={id} hint={props.hint} error={props.error} />
     </div>
   );

@@ -8,6 +8,8 @@ import { moveBy, OptionList, optionId } from "./option-list.tsx";
 
 interface ListInputProps {
   readonly label: string;
+  /** Whether the label is only for assistive technology. */
+  readonly hidesLabel?: boolean;
   readonly hint?: string;
   /** What is wrong with an entry; null if nothing is. */
   readonly error?: string | null;
@@ -32,7 +34,9 @@ export function ListInput(props: ListInputProps) {
   const listId = `${id}-list`;
   return (
     <div class="field">
-      <label for={id}>{props.label}</label>
+      <label for={id} class={props.hidesLabel ? "visually-hidden" : undefined}>
+        {props.label}
+      </label>
       <div class="combobox list-input" aria-invalid={props.error ? true : undefined}>
         {entries.map((entry, i) => (
           <Entry

@@ -37,6 +37,8 @@ const routes: GuardedAction = { label: words.routes, href: "/console/routing", n
 const baseUrl: GuardedAction = { label: words.baseUrl, href: "/console/welcome", needs: "all" };
 const reference: GuardedAction = { label: words.reference, href: "/docs", needs: "all" };
 
+const guardrails: GuardedAction = { label: words.guardrails, href: "/console/guardrails", needs: "operator" };
+
 function setting(name: string): GuardedAction {
   return { label: words.settings, href: `/console/settings?q=${name}`, needs: "operator" };
 }
@@ -62,7 +64,7 @@ const ACTIONS: Readonly<Record<string, ListActions>> = {
   insufficient_credits: listMoneyActions,
   model_not_allowed: (rejection) => [...accountOf(rejection), keys],
   permission_denied: (rejection) => [createKey, ...accountOf(rejection)],
-  content_blocked: () => [setting("guardrails")],
+  content_blocked: () => [guardrails],
   not_found: () => [baseUrl, reference],
   method_not_allowed: () => [baseUrl, reference],
   payload_too_large: () => [setting("limits.body_bytes")],

@@ -5,16 +5,22 @@ import { Button } from "../../parts/controls/button.tsx";
 import { Field, TextArea } from "../../parts/controls/field.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { FormOrJson } from "../../parts/forms/form-or-json.tsx";
 import { SaveBar } from "../../parts/forms/save-bar.tsx";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
-import { useForm } from "../../state/form.ts";
+import type { Option } from "../../state/filter-options.ts";
+import { type Form, useForm } from "../../state/form.ts";
 import { useLoad } from "../../state/load.ts";
+import { optionsOf } from "../../state/names.ts";
+import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
+import { RouteFields } from "./route-fields.tsx";
 import {
   findMissingOfRoute,
+  fitsForm,
   NEW_ROUTES,
   type RouteDraft,
   type RouteKind,
@@ -24,6 +30,8 @@ import {
 import { printSource } from "./tier-form.ts";
 
 interface EditorProps {
+  /** The other routes of the account, which a route may lead to. */
+  readonly others: readonly string[];
   /** The route to edit; null to create one. */
   readonly route: NamedRoute | null;
   /** The account that owns a new route. Null stands for the account of the session, and for the operator for the routes of the gateway. */
@@ -32,14 +40,16 @@ interface EditorProps {
 }
 
 /**
- * The editor of a named route: its definition as JSON, its earlier versions, and how a request would be routed with the definition as it
- * is typed. A route of the configuration file is read-only.
+ * The editor of a named route: its definition as a form or as JSON, its earlier versions, and how a request would be routed with the
+ * definition as it is typed. A route of the configuration file is read-only.
  */
-export function RouteEditor({ route, account, onChanged }: EditorProps) {
-  const form = useRouteForm({ route, account, onChanged });
+export function RouteEditor({ route, account, others, onChanged }: EditorProps) {
+  const form = useRouteForm({ route, account, others, onChanged });
+  const [isJson, setJson] = useState(false);
   const { values } = form;
   const read = readDefinition(values);
   const kind = "problem" in read ? null : read.definition.kind;
+  const showsJson = isJson || "problem" in read || !fitsForm(read.definition);
   const submit = (event: Event) => {
     event.preventDefault();
     if (!("problem" in read) && route?.source !== "file") void form.submit();
@@ -50,6 +60,15 @@ export function RouteEditor({ route, account, onChanged }: EditorProps) {
         <div class="card-head">
           <h2 class="cut">{route?.name ?? text.routing.newRoute}</h2>
           <span class="grow" />
+          <FormOrJson
+            label={text.routing.formOrJsonOfRoute}
+            isJson={showsJson}
+            onToggle={() => setJson(!showsJson)}
+          />
+        </div>
+        <form class="card-body stack" onSubmit={submit}>
+          {route === null ? null : <About route={route} />}
+          <FormError error={form.error} form={form} />
           {route === null ? (
             <Segments<RouteKind>
               label={text.routing.kind}
@@ -58,10 +77,6 @@ export function RouteEditor({ route, account, onChanged }: EditorProps) {
               onChange={(chosen) => form.set(toRouteDraft(values.name, NEW_ROUTES[chosen]))}
             />
           ) : null}
-        </div>
-        <form class="card-body stack" onSubmit={submit}>
-          {route === null ? null : <About route={route} />}
-          <FormError error={form.error} form={form} />
           {route === null ? (
             <Field
               label={text.routing.routeName}
@@ -71,13 +86,25 @@ export function RouteEditor({ route, account, onChanged }: EditorProps) {
               onInput={(name) => form.set({ name })}
             />
           ) : null}
-          <TextArea
-            label={text.routing.definition}
-            rows={14}
-            error={"problem" in read ? read.problem : null}
-            value={values.json}
-            onInput={(json) => form.set({ json })}
-          />
+          {"problem" in read || showsJson ? (
+            <TextArea
+              label={text.routing.definition}
+              rows={14}
+              error={"problem" in read ? read.problem : firstError(form)}
+              value={values.json}
+              onInput={(json) => form.set({ json })}
+            />
+          ) : (
+            <fieldset class="fixed-fields stack" disabled={route?.source === "file"}>
+              <RouteFields
+                definition={read.definition}
+                options={optionsWith(others)}
+                isOfOperator={isOperator.value && (route === null ? account : route.account_id) === null}
+                errorOf={form.errorOf}
+                onChange={(definition) => form.set(toRouteDraft(values.name, definition))}
+              />
+            </fieldset>
+          )}
           {route?.source === "file" ? null : (
             <SaveBar form={form}>
               {route === null ? null : <RemoveRoute route={route} onRemoved={() => onChanged(null)} />}
@@ -104,6 +131,20 @@ export function RouteEditor({ route, account, onChanged }: EditorProps) {
   );
 }
 
+/** The fields of definitions, whose errors are shown beside them. */
+const DEFINITION_FIELDS = ["target", "targets", "models", "model", "system", "parameters", "provider"];
+
+/** Returns what the API says about any field of the definition; null if nothing. */
+function firstError(form: Form<RouteDraft>): string | null {
+  return DEFINITION_FIELDS.map((field) => form.errorOf(field)).find((error) => error !== null) ?? null;
+}
+
+/** Returns what a route may lead to: the other routes, models and tiers. */
+function optionsWith(others: readonly string[]): readonly Option[] {
+  const routes = others.map((name) => ({ value: name, label: name, detail: text.lists.patterns.route }));
+  return [...routes, ...optionsOf("models")];
+}
+
 const KINDS = (["alias", "group", "preset"] as const).map((value) => ({
   value,
   label: text.routing.kinds[value],
@@ -113,7 +154,7 @@ function useRouteForm({ route, account, onChanged }: EditorProps) {
   return useForm<RouteDraft, NamedRoute>({
     draft: `route ${account ?? ""} ${route?.name ?? ""}`,
     initial: toRouteDraft(route?.name ?? "", route?.definition ?? NEW_ROUTES.alias),
-    fields: ["name"],
+    fields: ["name", ...DEFINITION_FIELDS],
     async send(draft) {
       const read = readDefinition(draft);
       const body = "problem" in read ? NEW_ROUTES.alias : read.definition;
@@ -138,6 +179,11 @@ function About({ route }: { route: NamedRoute }) {
     <>
       {place === null ? null : <p class="quiet">{text.routing.readOnly(place)}</p>}
       {route.is_used ? null : <p class="warn breaks">{text.routing.notUsed}</p>}
+      {route.resolves_to.length === 0 ? null : (
+        <p class="quiet breaks">
+          {text.routing.resolves}: <code>{route.resolves_to.join(", ")}</code>
+        </p>
+      )}
       {route.unknown_models.length === 0 ? null : (
         <p class="warn breaks">
           {text.routing.unknown} {route.unknown_models.join(", ")}

@@ -65,3 +65,11 @@ export function findMissingOfRoute(draft: RouteDraft): string | null {
   const isPreset = read.definition.kind === "preset";
   return draft.name.startsWith("@") === isPreset ? null : text.routing.presetName;
 }
+
+/** Returns whether the form can show a definition. One that was typed as JSON may lack any of its fields. */
+export function fitsForm(definition: RouteDefinition): boolean {
+  if (definition.kind === "alias") return ["string", "undefined"].includes(typeof definition.target);
+  if (definition.kind !== "group") return definition.kind === "preset";
+  const { targets } = definition as { readonly targets?: unknown };
+  return Array.isArray(targets) && targets.every((target) => typeof target === "object" && target !== null);
+}

@@ -121,6 +121,7 @@ function Chosen({
         key={`${account} ${routeName} ${route?.version}`}
         route={route}
         account={account}
+        others={routes.map(({ name }) => name).filter((name) => name !== routeName && !name.startsWith("@"))}
         onChanged={(name) => {
           setQuery({ route: name });
           onChanged();

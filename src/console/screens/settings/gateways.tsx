@@ -8,6 +8,8 @@ import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 
 const { gatewayColumns: titles } = text.settings;
+/** Gateways whose files set the same show the same beginning. */
+const DIGEST_CHARS = 8;
 
 /** The gateways that share the database. */
 export function Gateways() {
@@ -44,6 +46,32 @@ const COLUMNS: readonly Column<Gateway>[] = [
     cell: ({ host, data_dir }) => <span title={`${host} ${data_dir}`}>{host}</span>,
   },
   { id: "version", title: titles.version, width: 90, cell: ({ version }) => version },
+  {
+    id: "revision",
+    title: titles.revision,
+    width: 260,
+    wraps: true,
+    cell: ({ config }) =>
+      config === null ? (
+        <span class="bad">{text.settings.noConfig}</span>
+      ) : (
+        <>
+          {config.revision}
+          {config.problem === null ? null : <p class="bad">{config.problem}</p>}
+        </>
+      ),
+  },
+  {
+    id: "file",
+    title: titles.file,
+    width: 110,
+    cell: ({ config }) =>
+      config === null ? (
+        "–"
+      ) : (
+        <code title={config.file_digest}>{config.file_digest.slice(0, DIGEST_CHARS)}</code>
+      ),
+  },
   {
     id: "leased",
     title: titles.leased,

@@ -1,128 +1,50 @@
-import { call } from "../../api/client.ts";
-import type { Setting } from "../../api/schema.ts";
-import { Check } from "../../parts/controls/field.tsx";
-import { SearchInput } from "../../parts/controls/search-input.tsx";
+import { useState } from "preact/hooks";
 import { Page } from "../../parts/layout/page.tsx";
-import { Empty } from "../../parts/layout/states.tsx";
-import { LoadedRows } from "../../parts/lists/paged-rows.tsx";
-import { type Column, Table } from "../../parts/lists/table.tsx";
-import { Badge, type Tone } from "../../parts/values/badge.tsx";
-import { formatCount } from "../../parts/values/format.ts";
-import { useLoad } from "../../state/load.ts";
+import { Tabs } from "../../parts/layout/tabs.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
+import { ApplyButton } from "./apply-dialog.tsx";
 import { Catalog } from "./catalog.tsx";
+import { Configuration } from "./configuration.tsx";
+import { ExportMenu } from "./export-menu.tsx";
 import { Gateways } from "./gateways.tsx";
+import { ReloadButton } from "./reload-dialog.tsx";
+import { Revisions } from "./revisions.tsx";
+import { Secrets } from "./secrets.tsx";
 import { Sessions } from "./sessions.tsx";
-import { filterSettings, printPlace, printValue } from "./setting-rows.ts";
 
-/** The configuration in force, the catalog, the gateways, and the console sessions. */
+const { tabs: titles } = text.settings;
+
+/** The configuration as a form, its revisions and secrets, the gateways, the catalog, and the console sessions. */
 export default function Settings() {
+  const [round, setRound] = useState(0);
+  const again = () => setRound((before) => before + 1);
+  const tabs = [
+    { id: "configuration", title: titles.configuration, content: <Configuration key={round} /> },
+    { id: "revisions", title: titles.revisions, content: <Revisions key={round} /> },
+    { id: "secrets", title: titles.secrets, content: <Secrets key={round} /> },
+    { id: "gateways", title: titles.gateways, content: <Gateways /> },
+    { id: "catalog", title: titles.catalog, content: <Catalog /> },
+    { id: "sessions", title: titles.sessions, content: <Sessions /> },
+  ];
+  const chosen = query.value["tab"] ?? "configuration";
   return (
-    <Page title={text.settings.title}>
-      <div class="stack">
-        <Configuration />
-        <Catalog />
-        <Gateways />
-        <Sessions />
-      </div>
+    <Page
+      title={text.settings.title}
+      actions={
+        <div class="row wrap">
+          <ExportMenu />
+          <ApplyButton onApplied={again} />
+          <ReloadButton onReloaded={again} />
+        </div>
+      }
+    >
+      <Tabs
+        label={text.settings.tabsLabel}
+        tabs={tabs}
+        value={tabs.some(({ id }) => id === chosen) ? chosen : "configuration"}
+        onChoose={(tab) => setQuery({ tab, q: null, group: null, set: null })}
+      />
     </Page>
   );
 }
-
-function Configuration() {
-  const loaded = useLoad("settings", async (signal) => {
-    return (await call("GET /api/admin/settings", { signal })).data;
-  });
-  const typed = query.value["q"] ?? "";
-  const changedOnly = query.value["changed"] === "1";
-  const { data } = loaded;
-  const shown = data === null ? null : filterSettings(data, typed, changedOnly);
-  return (
-    <section class="card">
-      <div class="card-head">
-        <h2>{text.settings.settings}</h2>
-        <span class="faint">
-          {data === null || shown === null
-            ? null
-            : text.settings.count(formatCount(shown.length), formatCount(data.length))}
-        </span>
-        <span class="grow" />
-        <SearchInput
-          class="card-search"
-          label={text.settings.search}
-          value={typed}
-          onInput={(q) => setQuery({ q })}
-        />
-        <Check
-          label={text.settings.changedOnly}
-          isChecked={changedOnly}
-          onChange={(isChecked) => setQuery({ changed: isChecked ? "1" : null })}
-        />
-      </div>
-      <LoadedRows
-        loaded={{ ...loaded, data: shown }}
-        lines={10}
-        empty={
-          <Empty title={text.settings.noMatch}>
-            <p>{text.settings.noMatchAbout}</p>
-          </Empty>
-        }
-      >
-        {(rows) => (
-          <div class="settings-table">
-            <Table label={text.settings.settings} columns={COLUMNS} rows={rows} keyOf={({ name }) => name} />
-          </div>
-        )}
-      </LoadedRows>
-    </section>
-  );
-}
-
-const TONES: Readonly<Record<Setting["source"], Tone>> = {
-  default: "plain",
-  file: "accent",
-  environment: "accent",
-  database: "good",
-};
-
-const { columns } = text.settings;
-
-const COLUMNS: readonly Column<Setting>[] = [
-  {
-    id: "name",
-    title: columns.name,
-    width: 480,
-    cell: ({ name, description }) => (
-      <div class="setting-name">
-        <code>{name}</code>
-        <span class="faint setting-about">{description}</span>
-      </div>
-    ),
-  },
-  {
-    id: "value",
-    title: columns.value,
-    width: 260,
-    cell: ({ value, source }) => {
-      const printed = printValue(value);
-      if (printed === "") return <span class="faint">{text.settings.noValue}</span>;
-      return (
-        <code class={source === "default" ? "quiet" : "strong"} title={printed}>
-          {printed}
-        </code>
-      );
-    },
-  },
-  {
-    id: "source",
-    title: columns.source,
-    width: 240,
-    cell: (setting) => (
-      <>
-        <Badge tone={TONES[setting.source]}>{text.settings.sources[setting.source]}</Badge>{" "}
-        <code title={setting.file ?? undefined}>{printPlace(setting)}</code>
-      </>
-    ),
-  },
-];
