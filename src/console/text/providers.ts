@@ -226,6 +226,5 @@ export const providersText = {
     notFound: "No such provider",
     notFoundAbout: "Neither the catalog nor the configuration has this provider.",
     allProviders: "All providers",
-    fileAbout: (places: string) => `Set in ${places}. What is set there can only be changed there.`,
   },
 };
