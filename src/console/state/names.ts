@@ -106,7 +106,8 @@ const LOADERS: Readonly<Record<NameList, () => Promise<readonly Option[]>>> = {
     ]);
     return [...organizations, ...users].map(({ id, name }) => ({ value: id, label: name ?? id }));
   },
-  users: () => loadUsers(session.value?.account?.id ?? null),
+  // A member may not list the others.
+  users: async () => (session.value?.role === "member" ? [] : loadUsers(session.value?.account?.id ?? null)),
   errors: async () => ERROR_TYPES.map((value) => ({ value, label: value })),
   tags: () => loadUsed("tag"),
   clients: () => loadUsed("client"),

@@ -118,7 +118,7 @@ export const providersText = {
       "For what the catalog does not list: a deployment, an inference profile, or a fine-tuned model.",
     copyOf: "Copy of",
     copyOfHint:
-      "A model of the catalog whose inputs, context window, parameters, reasoning and prices it has, unless a field below says otherwise. Names of Amazon Bedrock with a geography, such as eu.…, are recognized without it.",
+      "A model of the catalog whose inputs, context window, parameters, reasoning and prices it has, unless a field below says otherwise. Names of Amazon Bedrock with a geography (us., eu., apac.) are recognized without it.",
     save: "Save",
     saved: (id: string) => `${id} was saved.`,
     removed: (id: string) => `${id} is no longer served here.`,
@@ -226,6 +226,5 @@ export const providersText = {
     notFound: "No such provider",
     notFoundAbout: "Neither the catalog nor the configuration has this provider.",
     allProviders: "All providers",
-    fileAbout: (places: string) => `Set in ${places}. What is set there can only be changed there.`,
   },
 };

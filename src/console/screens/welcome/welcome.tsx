@@ -57,9 +57,10 @@ export default function Welcome() {
           />
         </Step>
         <Step number={3} title={words.send} isDone={latest !== null}>
-          <p class="quiet">
-            {words.sendAbout} <a href="/console/playground">{words.sendHere}</a>
-          </p>
+          <div class="row wrap">
+            <p class="quiet">{words.sendAbout}</p>
+            <a href="/console/playground">{words.sendHere}</a>
+          </div>
           <Snippets secret={secret} model={model} />
         </Step>
         <Step number={4} title={words.see} isDone={latest !== null}>

@@ -41,6 +41,7 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["parts"],
   ["body"],
   ["env"],
+  ["keysUrl"],
   ["affinityHeader", "promptCacheSeconds", "cacheKeepsZeroRetention"],
   ["parameters"],
   ["quirks"],
