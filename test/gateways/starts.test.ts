@@ -129,10 +129,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("gateways that start on o
     await shared.stop("b");
     const third = await shared.start("b", withKeys(NEW, OLD));
     const moved = await rotate(NEW, OLD);
-    expect([moved.exitCode, moved.stdout]).toEqual([
-      0,
-      expect.stringContaining("Re-encrypted 1 secrets"),
-    ]);
+    expect([moved.exitCode, moved.stdout]).toEqual([0, expect.stringContaining("Re-encrypted 1 secrets")]);
     for (const gateway of [second, third]) {
       const { rows } = await callAdmin(
         gateway,
