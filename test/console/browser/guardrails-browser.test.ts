@@ -81,14 +81,11 @@ describe.skipIf(CHROMIUM === null)("guardrails and named routes in a browser", (
   });
 
   test("a guardrail is switched off, moved, and deleted", async () => {
-    await admin("PATCH", "/config", {
-      edits: [
-        {
-          path: ["guardrails", "phrases"],
-          value: { name: "phrases", kind: "injection", action: "block" },
-        },
-      ],
-    });
+    const value = [
+      { name: "no-secrets", kind: "regex", patterns: ["sk-[0-9]{8}"], action: "block" },
+      { name: "phrases", kind: "injection", action: "block" },
+    ];
+    await admin("PATCH", "/config", { edits: [{ path: ["guardrails"], value }] });
     const page = await open("guardrails");
     const line = page.getByRole("row", { name: /^phrases/ });
     await line.getByRole("button", { name: "Turn off" }).click();

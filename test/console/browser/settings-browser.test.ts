@@ -212,6 +212,8 @@ describe.skipIf(CHROMIUM === null)("the settings in a browser", () => {
 
   test("an export is applied to an empty gateway, which asks for its secrets and then has the same settings", async () => {
     expected = [400];
+    const webhook = { url: "http://127.0.0.1:9/hook", secret: SECRET };
+    await admin("PATCH", "/config", { edits: [{ path: ["webhooks"], value: [webhook] }] });
     const page = await open("settings");
     await page.getByRole("button", { name: "Export" }).click();
     const [download] = await Promise.all([
@@ -285,5 +287,33 @@ describe.skipIf(CHROMIUM === null)("the settings in a browser", () => {
       .first()
       .waitFor();
     expect(await setting("console.oidc.issuer")).toMatchObject({ value: provider.issuer });
+  });
+
+  test("a file with other settings of the sign-in is applied after a trial sign-in", async () => {
+    expected = [409, 400];
+    Object.assign(provider, { person: { sub: "root", groups: ["operators"] }, signedInAt: Date.now() });
+    const page = await open("settings", empty);
+    await page.getByRole("button", { name: "Apply file" }).click();
+    const oidc = {
+      issuer: provider.issuer,
+      client_id: "gateway",
+      client_secret: `\${secret:oidc}`,
+      rules: [{ claim: "groups", value: "operators", operator: true }],
+    };
+    await page.getByLabel("Or paste it").fill(JSON.stringify({ console: { oidc } }));
+    await page.getByRole("button", { name: "Check" }).click();
+    await page.getByLabel("oidc", { exact: true }).fill("secret");
+    await page.getByRole("button", { name: "Check" }).click();
+    const dialog = page.getByRole("dialog", { name: "Try the sign-in first" });
+    const link = dialog.getByRole("link", { name: "Sign in for trial" });
+    await link.waitFor();
+    const [tab] = await Promise.all([page.context().waitForEvent("page"), link.click()]);
+    await tab.getByText("The trial sign-in has succeeded").waitFor();
+    await dialog.getByRole("button", { name: "Review and save" }).click();
+    await page.getByRole("button", { name: "Apply", exact: true }).click();
+    await page
+      .getByText(/^Saved as revision/)
+      .first()
+      .waitFor();
   });
 });

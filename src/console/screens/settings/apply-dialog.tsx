@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
 import type { ConfigChange, ConfigWritten } from "../../api/schema.ts";
 import { Changes } from "../../parts/config/changes.tsx";
+import { secretIdOf } from "../../parts/config/read-config.ts";
 import { SecretField } from "../../parts/config/secret-field.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { TextArea } from "../../parts/controls/field.tsx";
@@ -11,6 +12,7 @@ import { showToast } from "../../parts/layout/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
+import { needsTrial, TrialDialog } from "./oidc-trial.tsx";
 
 /** The largest file that is read. Bytes. */
 const MAX_FILE_BYTES = 2_000_000;
@@ -44,9 +46,11 @@ interface Checked {
   readonly missing: readonly string[];
   readonly changes: readonly ConfigChange[] | null;
   readonly error: ApiError | null;
+  /** The settings of the sign-in that need a trial first; null if they need none. */
+  readonly oidc: Readonly<Record<string, unknown>> | null;
 }
 
-const UNCHECKED: Checked = { missing: [], changes: null, error: null };
+const UNCHECKED: Checked = { missing: [], changes: null, error: null, oidc: null };
 
 function useApply(onApplied: () => void) {
   const [checked, setChecked] = useState(UNCHECKED);
@@ -67,14 +71,15 @@ function useApply(onApplied: () => void) {
     setProblem(null);
     try {
       const { changes } = await put(form.values, { dry_run: "true" });
-      setChecked((before) => ({ ...before, changes, error: null }));
+      setChecked((before) => ({ ...before, changes, error: null, oidc: null }));
     } catch (failure) {
       const error = toApiError(failure);
       if (failure instanceof SyntaxError || (failure as Error).name.startsWith("YAML"))
         setProblem((failure as Error).message);
       else {
         const missing = (error.metadata["missing_secrets"] ?? []) as readonly string[];
-        setChecked({ missing, changes: null, error: missing.length > 0 ? null : error });
+        const oidc = needsTrial(error) ? await readOidcOf(form.values) : null;
+        setChecked({ missing, changes: null, error: missing.length > 0 || oidc ? null : error, oidc });
       }
     }
     setChecking(false);
@@ -85,11 +90,23 @@ function useApply(onApplied: () => void) {
     problem,
     isChecking,
     check,
+    closeTrial: () => setChecked((before) => ({ ...before, oidc: null })),
     set(change: Partial<Draft>) {
       setChecked((before) => ({ ...before, changes: null, error: null }));
       form.set(change);
     },
   };
+}
+
+/** Returns the settings of the sign-in in a file. A secret that is stored already is left out: the API knows it. */
+async function readOidcOf({ typed, secrets }: Draft): Promise<Readonly<Record<string, unknown>>> {
+  const document = (await import("./yaml.ts")).parseYaml(typed) as {
+    readonly console?: { readonly oidc?: Readonly<Record<string, unknown>> };
+  } | null;
+  const { client_secret, ...others } = document?.console?.oidc ?? {};
+  const id = secretIdOf(client_secret);
+  const secret = id === null ? client_secret : secrets[id];
+  return secret === undefined ? others : { ...others, client_secret: secret };
 }
 
 async function put(
@@ -101,7 +118,7 @@ async function put(
 }
 
 function ApplyDialog(props: { onClose: () => void; onApplied: () => void }) {
-  const { form, checked, problem, isChecking, check, set } = useApply(props.onApplied);
+  const { form, checked, problem, isChecking, check, closeTrial, set } = useApply(props.onApplied);
   const { typed, secrets } = form.values;
   const isReady = checked.changes !== null;
   const close = () => {
@@ -145,6 +162,9 @@ function ApplyDialog(props: { onClose: () => void; onApplied: () => void }) {
             />
           ))}
         </>
+      )}
+      {checked.oidc === null ? null : (
+        <TrialDialog oidc={checked.oidc} onSucceeded={() => void check()} onClose={closeTrial} />
       )}
       <FormError error={form.error ?? checked.error} />
       {checked.changes === null ? null : <Changes changes={checked.changes} />}
