@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { openTestPostgres } from "../support/databases/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, type TestGateway } from "../support/gateway/gateway.ts";
@@ -123,6 +124,31 @@ describe.skipIf(POSTGRES_BIN === null)("the stored configuration of two gateways
     await eventually(
       "the third revision",
       async () => !(await readiness(b)).includes(UNAPPLIED) && (await valueAt(b, "limits.repeats")) === 4,
+      BOUND_MS,
+    );
+  });
+
+  test("stays the former one at a gateway of a version that does not know a setting of the new one", async () => {
+    const a = await shared.start("a", {});
+    expect((await edit(a, ["limits", "repeats"], 3)).status).toBe(200);
+    // As a gateway of the next version stores it.
+    const database = openTestPostgres(url);
+    await database.run(
+      `INSERT INTO config_revisions (revision, document, changed_at, changed_by, changed)
+       VALUES (2, '{"limits":{"repeats":4},"shields":{"up":true}}', 1, 'key_operator', '[["shields"]]')`,
+    );
+    await database.run("UPDATE revisions SET revision = revision + 1 WHERE name = 'config'");
+    await database.close();
+    await eventually(
+      "the report of the gateway",
+      async () => (await readiness(a)).includes(UNAPPLIED),
+      BOUND_MS,
+    );
+    expect(await valueAt(a, "limits.repeats")).toBe(3);
+    await eventually(
+      "the problem in the list of gateways",
+      async () =>
+        (await admin(a, "GET", "/gateways")).data[0].config.problem?.includes("shields is not a known key"),
       BOUND_MS,
     );
   });
