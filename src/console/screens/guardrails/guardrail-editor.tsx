@@ -3,12 +3,11 @@ import type { ApiError } from "../../api/client.ts";
 import type { ConfigWritten } from "../../api/schema.ts";
 import { PinnedNote } from "../../parts/config/pinned-note.tsx";
 import type { Config, LoadedConfig } from "../../parts/config/use-config.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
+import { RemoveButton } from "../../parts/forms/remove-button.tsx";
 import { SaveBar } from "../../parts/forms/save-bar.tsx";
-import { Confirm } from "../../parts/layout/dialog.tsx";
-import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { ObjectField } from "../../parts/schema/object-field.tsx";
 import type { Schema } from "../../parts/schema/schema.ts";
 import { SchemaField } from "../../parts/schema/schema-field.tsx";
@@ -135,39 +134,16 @@ function readErrors(error: ApiError | null): Readonly<Record<string, string>> {
 }
 
 function RemoveGuardrail(props: { name: string; config: Config; data: LoadedConfig; onRemoved: () => void }) {
-  const { name, config } = props;
-  const [isAsking, setAsking] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const remove = () => {
-    setBusy(true);
-    config.save([{ path: ["guardrails", name], remove: true }]).then(
-      () => {
-        showToast(text.guardrails.removed(name));
-        props.onRemoved();
-      },
-      (failure: unknown) => {
-        showFailure(failure);
-        setBusy(false);
-        setAsking(false);
-      },
-    );
-  };
+  const { name, config, onRemoved } = props;
   return (
-    <>
-      <Button kind="danger" onClick={() => setAsking(true)}>
-        {text.guardrails.remove}
-      </Button>
-      {isAsking ? (
-        <Confirm
-          title={text.guardrails.removeTitle(name)}
-          action={text.guardrails.remove}
-          isBusy={isBusy}
-          onConfirm={remove}
-          onClose={() => setAsking(false)}
-        >
-          <p>{text.guardrails.removeAbout}</p>
-        </Confirm>
-      ) : null}
-    </>
+    <RemoveButton
+      label={text.guardrails.remove}
+      title={text.guardrails.removeTitle(name)}
+      remove={() => config.save([{ path: ["guardrails", name], remove: true }])}
+      done={text.guardrails.removed(name)}
+      onRemoved={onRemoved}
+    >
+      {text.guardrails.removeAbout}
+    </RemoveButton>
   );
 }

@@ -6,8 +6,8 @@ import { Field, TextArea } from "../../parts/controls/field.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { FormOrJson } from "../../parts/forms/form-or-json.tsx";
+import { RemoveButton } from "../../parts/forms/remove-button.tsx";
 import { SaveBar } from "../../parts/forms/save-bar.tsx";
-import { Confirm } from "../../parts/layout/dialog.tsx";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import type { Option } from "../../state/filter-options.ts";
@@ -236,39 +236,17 @@ function Versions({ route, onRestored }: { route: NamedRoute; onRestored: () => 
 }
 
 function RemoveRoute({ route, onRemoved }: { route: NamedRoute; onRemoved: () => void }) {
-  const [isAsking, setAsking] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const { name, account_id } = route;
-  const remove = () => {
-    setBusy(true);
-    call("DELETE /api/admin/named-routes/{name}", { params: { name }, query: ownerOf(account_id) }).then(
-      () => {
-        showToast(text.routing.removed(name));
-        onRemoved();
-      },
-      (failure: unknown) => {
-        showFailure(failure);
-        setBusy(false);
-        setAsking(false);
-      },
-    );
-  };
+  const params = { params: { name }, query: ownerOf(account_id) };
   return (
-    <>
-      <Button kind="danger" onClick={() => setAsking(true)}>
-        {text.routing.remove}
-      </Button>
-      {isAsking ? (
-        <Confirm
-          title={text.routing.removeTitle(name)}
-          action={text.routing.remove}
-          isBusy={isBusy}
-          onConfirm={remove}
-          onClose={() => setAsking(false)}
-        >
-          <p>{text.routing.removeRouteAbout}</p>
-        </Confirm>
-      ) : null}
-    </>
+    <RemoveButton
+      label={text.routing.remove}
+      title={text.routing.removeTitle(name)}
+      remove={() => call("DELETE /api/admin/named-routes/{name}", params)}
+      done={text.routing.removed(name)}
+      onRemoved={onRemoved}
+    >
+      {text.routing.removeRouteAbout}
+    </RemoveButton>
   );
 }

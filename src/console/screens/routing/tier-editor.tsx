@@ -1,13 +1,12 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Tier } from "../../api/schema.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { TextArea } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { FormOrJson } from "../../parts/forms/form-or-json.tsx";
+import { RemoveButton } from "../../parts/forms/remove-button.tsx";
 import { SaveBar } from "../../parts/forms/save-bar.tsx";
-import { Confirm } from "../../parts/layout/dialog.tsx";
-import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
@@ -125,39 +124,16 @@ function Source({ tier }: { tier: Tier }) {
 }
 
 function RemoveTier({ tier, onRemoved }: { tier: Tier; onRemoved: () => void }) {
-  const [isAsking, setAsking] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const { id } = tier;
-  const remove = () => {
-    setBusy(true);
-    call("DELETE /api/admin/tiers/{id}", { params: { id } }).then(
-      () => {
-        showToast(text.routing.removed(id));
-        onRemoved();
-      },
-      (failure: unknown) => {
-        showFailure(failure);
-        setBusy(false);
-        setAsking(false);
-      },
-    );
-  };
+  const { id, replaces } = tier;
   return (
-    <>
-      <Button kind="danger" onClick={() => setAsking(true)}>
-        {text.routing.remove}
-      </Button>
-      {isAsking ? (
-        <Confirm
-          title={text.routing.removeTitle(id)}
-          action={text.routing.remove}
-          isBusy={isBusy}
-          onConfirm={remove}
-          onClose={() => setAsking(false)}
-        >
-          <p>{tier.replaces.length > 0 ? text.routing.removeReplaced : text.routing.removeAbout}</p>
-        </Confirm>
-      ) : null}
-    </>
+    <RemoveButton
+      label={text.routing.remove}
+      title={text.routing.removeTitle(id)}
+      remove={() => call("DELETE /api/admin/tiers/{id}", { params: { id } })}
+      done={text.routing.removed(id)}
+      onRemoved={onRemoved}
+    >
+      {replaces.length > 0 ? text.routing.removeReplaced : text.routing.removeAbout}
+    </RemoveButton>
   );
 }
