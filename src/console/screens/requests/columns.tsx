@@ -182,7 +182,7 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
 ];
 
 /** The largest count that is shown with all its digits. */
-const MAX_EXACT = 999_999;
+const MAX_EXACT = 99_999;
 
 function formatTokens(count: number): string {
   return count > MAX_EXACT ? formatShortCount(count) : formatCount(count);
