@@ -355,6 +355,7 @@ export const text = {
       user: "User",
       session: "Session",
       tags: "Tags",
+      client: "Client",
       api: "API",
       error: "Error",
       promptTokens: "Input",

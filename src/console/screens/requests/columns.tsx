@@ -116,6 +116,14 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
     hint: ({ tags }) => (tags.length === 0 ? undefined : tags.join(", ")),
     cell: ({ tags }) => (tags.length === 0 ? <span class="faint">–</span> : tags.join(", ")),
   },
+  {
+    id: "client",
+    title: names.client,
+    width: 160,
+    wraps: true,
+    cell: ({ client, client_version }) =>
+      client === null ? <span class="faint">–</span> : [client, client_version].filter(Boolean).join(" "),
+  },
   { id: "api", title: names.api, width: 140, cell: ({ api }) => api },
   {
     id: "error",
