@@ -30,6 +30,7 @@ export function PlatformKeys() {
         </Empty>
       ) : (
         <Table
+          hasCards
           label={text.providerKeys.list}
           columns={[...COLUMNS, testColumn(setTested)]}
           rows={data}
@@ -71,6 +72,8 @@ const COLUMNS: readonly Column<PlatformKey>[] = [
     id: "provider",
     title: platformColumns.provider,
     width: 180,
+    wraps: true,
+    onCard: "title",
     cell: ({ providerName, provider }) => <span title={provider}>{providerName}</span>,
   },
   {
@@ -85,7 +88,13 @@ const COLUMNS: readonly Column<PlatformKey>[] = [
     width: 240,
     cell: ({ setting }) => <Source setting={setting} />,
   },
-  { id: "state", title: platformColumns.state, width: 200, cell: (key) => <State {...key} /> },
+  {
+    id: "state",
+    title: platformColumns.state,
+    width: 200,
+    onCard: "plain",
+    cell: (key) => <State {...key} />,
+  },
   {
     id: "models",
     title: platformColumns.models,
@@ -106,6 +115,7 @@ function testColumn(onTest: (key: PlatformKey) => void): Column<PlatformKey> {
     title: "",
     isNumber: true,
     width: 96,
+    onCard: "aside",
     cell: (key) => (
       <Button size="small" kind="bare" onClick={() => onTest(key)}>
         {text.providerKeys.test}

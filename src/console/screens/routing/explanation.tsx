@@ -111,7 +111,7 @@ const CANDIDATES: readonly Column<Candidate>[] = [
   {
     id: "model",
     title: columns.model,
-    width: 180,
+    minWidth: 140,
     wraps: true,
     onCard: "title",
     cell: ({ model, upstream_model }) => <span title={upstream_model}>{model}</span>,
@@ -127,6 +127,7 @@ const CANDIDATES: readonly Column<Candidate>[] = [
   {
     id: "reason",
     title: columns.reason,
+    minWidth: 120,
     wraps: true,
     onCard: "plain",
     cell: ({ reason, would_be_asked }) => {
