@@ -31,9 +31,12 @@ export function listCutValues(page: Page): Promise<string[]> {
       range.selectNodeContents(node);
       const { left, right } = range.getBoundingClientRect();
       const cutting = boxes.find((box) => {
-        if (getComputedStyle(box).overflowX === "visible" && box !== document.documentElement) return false;
+        const style = getComputedStyle(box);
+        if (style.overflowX === "visible" && box !== document.documentElement) return false;
         const edge = box.getBoundingClientRect();
-        return right > edge.right + SLACK || left < edge.left - SLACK;
+        // An ellipsis stands for what exceeds the content, not the padding.
+        const padding = style.textOverflow === "ellipsis" ? Number.parseFloat(style.paddingRight) : 0;
+        return right > edge.right - padding + SLACK || left < edge.left - SLACK;
       });
       if (cutting !== undefined)
         found.add(node.data.trim().slice(0, 80) + " (in " + (cutting.className || cutting.tagName) + ")");

@@ -58,7 +58,7 @@ const MEASURED: readonly Column<Endpoint>[] = [
 const REQUESTS = numberColumn("requests", titles.requests, ({ requests }) => formatCount(requests));
 
 function numberColumn(id: string, title: string, cell: Column<Endpoint>["cell"]): Column<Endpoint> {
-  return { id, title, isNumber: true, width: 82, cell };
+  return { id, title, isNumber: true, width: id === "output" ? 96 : 84, cell };
 }
 
 type PriceRow = Endpoint["prices"][number];

@@ -97,10 +97,13 @@ const COLUMNS: readonly Column<ProviderKey>[] = [
   {
     id: "models",
     title: columns.models,
-    minWidth: 150,
-    wraps: true,
+    width: 110,
     cell: ({ models }) =>
-      models === null ? <span class="faint">{text.providerKeys.allModels}</span> : models.join(", "),
+      models === null ? (
+        <span class="faint">{text.providerKeys.allModels}</span>
+      ) : (
+        <span title={models.join("\n")}>{text.keys.modelCount(models.length)}</span>
+      ),
   },
   {
     id: "used",
