@@ -6,6 +6,7 @@ import { Toasts } from "./parts/layout/toast.tsx";
 import { Icon, Mark } from "./parts/values/icon.tsx";
 import { ZoneSwitch } from "./parts/values/zone.tsx";
 import { SCREENS, type Screen } from "./screens/registry.ts";
+import { VIEWS } from "./screens/views.ts";
 import type { Option } from "./state/filter-options.ts";
 import { firstSteps } from "./state/first-steps.ts";
 import { path } from "./state/location.ts";
@@ -41,7 +42,7 @@ export function Shell({ session, children }: { session: Session; children: Compo
         {children}
       </main>
       <Toasts />
-      <Palette options={listPages(session)} />
+      <Palette options={listPages(session)} views={listViews(session)} />
     </div>
   );
 }
@@ -52,6 +53,16 @@ function listPages(session: Session): readonly Option[] {
     value: screen.path,
     label: screen.title,
     detail: text.groups[screen.group ?? "start"],
+  }));
+}
+
+/** The views of the screens that the signed-in person sees, as options of the palette. */
+function listViews(session: Session): readonly Option[] {
+  const seen = new Set(SCREENS.filter(({ sees }) => sees(session)).map((screen) => screen.path));
+  return VIEWS.filter(({ screen }) => seen.has(screen)).map(({ screen, query, title }) => ({
+    value: `${screen}?${query}`,
+    label: title,
+    detail: text.palette.view,
   }));
 }
 

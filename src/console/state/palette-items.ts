@@ -5,11 +5,16 @@ import { filterOptions, type Option } from "./filter-options.ts";
 /** The maximum number of items that are shown. */
 const MAX_ITEMS = 12;
 
-/** Returns the pages that match a text: that of an id first, then screens, models, keys and accounts. The value is the path. */
+/** The tabs of an account's page that can be named after the account: `northwind policy`. */
+const TABS = ["members", "keys", "budgets", "policy", "usage"] as const;
+
+/** Returns the pages that match a text: that of an id first, then screens and views of them, models, keys and accounts. The value is the path. */
 export function listItems(
   typed: string,
   lists: {
     readonly screens: readonly Option[];
+    /** Screens with filters, such as the rejected requests. */
+    readonly views: readonly Option[];
     readonly models: readonly Option[];
     readonly keys: readonly Option[];
     readonly accounts: readonly Option[];
@@ -19,7 +24,7 @@ export function listItems(
   if (query === "") return lists.screens;
   const direct = pathOfId(query);
   const found: Option[] = direct === null ? [] : [direct];
-  found.push(...filterOptions(lists.screens, query));
+  found.push(...filterOptions(lists.screens, query), ...filterOptions(lists.views, query));
   found.push(
     ...filterOptions(lists.models, query).map(({ label, value }) =>
       toItem(label, modelPath(value), text.palette.model),
@@ -35,7 +40,23 @@ export function listItems(
       toItem(label, `/console/people/${value}`, text.palette.account),
     ),
   );
+  if (found.length < MAX_ITEMS) found.push(...findTabs(lists.accounts, query));
   return found.slice(0, MAX_ITEMS);
+}
+
+/** Returns tabs of accounts, for a text of several words that names an account and a tab. */
+function findTabs(accounts: readonly Option[], query: string): readonly Option[] {
+  if (!/\s/.test(query)) return [];
+  const tabs = accounts.flatMap(({ label, value }) =>
+    TABS.map((tab) =>
+      toItem(
+        `${label}: ${text.people.tabs[tab]}`,
+        `/console/people/${value}?tab=${tab}`,
+        text.palette.account,
+      ),
+    ),
+  );
+  return filterOptions(tabs, query);
 }
 
 function toItem(label: string, value: string, detail: string): Option {
@@ -48,7 +69,7 @@ function modelPath(id: string): string {
 }
 
 function keyPath(id: string): string {
-  return `/console/requests?key_id=${id}`;
+  return `/console/keys/${id}`;
 }
 
 /** Returns the page about an id as a client, a log or the API shows it; null if the text is not an id. */

@@ -1,12 +1,22 @@
 /** Texts of what the command palette finds, and of the help for the keyboard. */
 export const paletteText = {
   title: "Go to",
-  placeholder: "Go to a page, model or key, or paste any id",
+  placeholder: "Go to a page, model, key or account, or paste any id",
   none: "Nothing matches.",
   open: "Go to … (Ctrl+K)",
   model: "Model",
   key: "Key",
   account: "Account",
+  view: "View",
+  views: {
+    rejected: "Rejected requests",
+    failed: "Failed requests",
+    cached: "Cached answers",
+    invoice: "Usage by provider, last month",
+    accounts: "Usage by account",
+    clients: "Usage by client, with versions",
+    unused: "Unused keys",
+  },
   openId: (id: string) => `Open ${id}`,
   request: "Request",
   help: "Keyboard",

@@ -359,6 +359,7 @@ export const text = {
       user: "User",
       session: "Session",
       tags: "Tags",
+      client: "Client",
       api: "API",
       error: "Error",
       promptTokens: "Input",

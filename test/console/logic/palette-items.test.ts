@@ -6,6 +6,7 @@ const lists = {
     { value: "/console/keys", label: "Keys" },
     { value: "/console/models", label: "Models" },
   ],
+  views: [{ value: "/console/keys?unused=30d", label: "Unused keys" }],
   models: [
     { value: "openai/gpt-5-nano", label: "openai/gpt-5-nano" },
     { value: "gateway-auto/free", label: "gateway-auto/free" },
@@ -21,14 +22,17 @@ describe("the command palette", () => {
 
   test("it finds screens, models, tiers, keys and accounts by name, each with the path of its page", () => {
     const paths = (typed: string) => listItems(typed, lists).map(({ value }) => value);
-    expect(paths("key")).toEqual(["/console/keys", "/console/requests?key_id=key_1"]);
+    expect(paths("key")).toEqual(["/console/keys", "/console/keys?unused=30d", "/console/keys/key_1"]);
     expect(paths("nano")).toEqual(["/console/models/openai/gpt-5-nano"]);
-    expect(paths("free")).toEqual([
-      "/console/routing?tier=gateway-auto%2Ffree",
-      "/console/requests?key_id=key_1",
-    ]);
+    expect(paths("free")).toEqual(["/console/routing?tier=gateway-auto%2Ffree", "/console/keys/key_1"]);
     expect(paths("northwind")).toEqual(["/console/people/org_1"]);
     expect(paths("nothing like it")).toEqual([]);
+  });
+
+  test("the name of an account with that of a tab leads to the tab", () => {
+    const paths = (typed: string) => listItems(typed, lists).map(({ value }) => value);
+    expect(paths("northwind pol")).toEqual(["/console/people/org_1?tab=policy"]);
+    expect(paths("northwind x")).toEqual([]);
   });
 
   test("it shows a bounded number of items", () => {
@@ -41,7 +45,7 @@ describe("the command palette", () => {
     expect(ids.map((id) => pathOfId(id)?.value)).toEqual([
       "/console/requests/gen_1",
       "/console/requests/req_1",
-      "/console/requests?key_id=key_1",
+      "/console/keys/key_1",
       "/console/people/org_1",
       "/console/people/user_1",
       "/console/people/acct_default",

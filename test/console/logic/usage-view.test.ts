@@ -80,6 +80,12 @@ describe("the address of the usage screen", () => {
     expect(periodOf("month", NOW)).toEqual({ step: "day", from: "2026-11-01", to: "2026-11-23" });
   });
 
+  test("the last month has all of its days, also in January", () => {
+    expect(periodOf("last-month", NOW)).toEqual({ step: "day", from: "2026-10-01", to: "2026-10-31" });
+    const january = Date.parse("2027-01-05T12:00:00Z");
+    expect(periodOf("last-month", january)).toEqual({ step: "day", from: "2026-12-01", to: "2026-12-31" });
+  });
+
   test("the period before has as many days and ends the day before", () => {
     const range = { step: "day", from: "2026-03-01", to: "2026-03-31" } as const;
     const before = previousPeriod(range);

@@ -5,6 +5,7 @@ import { openTestStores } from "../databases/test-stores.ts";
 import { startTestGateway, type TestGateway } from "../gateway/gateway.ts";
 import { callAdmin, createAccountTools } from "../gateway/management.ts";
 import { healthy, startVendor, type Vendor } from "../vendors/vendor.ts";
+import { addMuchData, enlarge } from "./much-data.ts";
 
 /** A gateway as a company would have it after some days, for tests and pictures of the console. */
 export interface ConsoleSite {
@@ -26,6 +27,8 @@ export interface ConsoleSiteOptions {
   readonly generations?: number;
   /** The time over which they are spread. Milliseconds. */
   readonly spanMs?: number;
+  /** Whether lists have long names, long ids of models and amounts of seven digits. */
+  readonly hasMuch?: boolean;
   /** More lines of the configuration file. */
   readonly yaml?: string;
 }
@@ -39,6 +42,7 @@ export async function startConsoleSite(options: ConsoleSiteOptions = {}): Promis
   const yaml = `providers:\n  openai:\n    base_url: ${vendor.baseUrl}\n    api_keys: [vendor-key]\n${options.yaml ?? ""}`;
   const first = await startTestGateway({ yaml });
   const people = await createPeople(first);
+  if (options.hasMuch) await addMuchData(first, people.organization);
   await first.stop({ keepData: true });
   await recordGenerations(first.dataDir, people.keys, options);
   const gateway = await startTestGateway({ yaml, dataDir: first.dataDir, key: first.key });
@@ -109,11 +113,12 @@ async function createPeople(gateway: TestGateway): Promise<People> {
 async function recordGenerations(
   dataDir: string,
   keys: readonly SeededKey[],
-  { generations = 1_500, spanMs = 24 * HOUR_MS }: ConsoleSiteOptions,
+  { generations = 1_500, spanMs = 24 * HOUR_MS, hasMuch = false }: ConsoleSiteOptions,
 ): Promise<void> {
   const stores = await openTestStores(dataDir);
   const until = Date.now() - 20_000;
-  const records = seedGenerations({ keys, count: generations, until, spanMs, seed: SEED });
+  const seeded = seedGenerations({ keys, count: generations, until, spanMs, seed: SEED });
+  const records = hasMuch ? seeded.map(enlarge) : seeded;
   const entries = records.map((record) => ({ record, json: JSON.stringify(record) }));
   for (let i = 0; i < entries.length; i += 500) await stores.usage.saveUsage(entries.slice(i, i + 500));
   const times = new TimesRecorder({ store: stores.usage, clock: systemClock });

@@ -75,6 +75,15 @@ const MODELS: readonly SeededModel[] = [
   },
 ];
 
+/** Programs that send requests, as their `User-Agent` names them. */
+const CLIENTS = [
+  { client: "openai-python", clientVersion: "2.8.1", weight: 6 },
+  { client: "claude-code", clientVersion: "2.1.329", weight: 4 },
+  { client: "claude-code", clientVersion: "2.1.301", weight: 1 },
+  { client: "vercel-ai-sdk", clientVersion: "5.0.93", weight: 3 },
+  { client: "curl", clientVersion: "8.14.1", weight: 1 },
+] as const;
+
 const APIS = ["chat.completions", "chat.completions", "messages", "responses"];
 
 /** A number in [0, 1). */
@@ -113,6 +122,7 @@ function makeRecord(
   const cost = price === null ? 0 : priceWhole({ prices: price, usage, advisors: [] });
   const firstTokenAt = way.failed ? null : way.endedAt + Math.round(40 + 60 * draw());
   const isCancelled = !way.failed && draw() < 0.015;
+  const { client, clientVersion } = pick(CLIENTS, draw);
   const streamMs = usage.completionTokens * model.tokenMs * (0.7 + 0.6 * draw());
   return {
     ...identity,
@@ -121,6 +131,8 @@ function makeRecord(
     keyId,
     userId,
     addressHash: null,
+    client,
+    clientVersion,
     api: APIS[Math.floor(draw() * APIS.length)] as string,
     streamed: draw() < 0.8,
     requestedModel: model.id,

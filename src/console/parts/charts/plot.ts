@@ -32,7 +32,8 @@ export function drawPlot(box: HTMLElement, spec: PlotSpec): Plot {
   const color = readColors(box);
   const { times, series, format } = spec;
   const lines = series.flatMap((one) => listLines(one, spec.isRunning));
-  const top = roundUp(findMaximum(series));
+  const maximum = findMaximum(series);
+  const top = roundUp(maximum);
   const range = (times.at(-1) ?? 0) - (times[0] ?? 0);
   const axis = { stroke: color("--text-3"), font: FONT, ticks: { show: false } };
   const grid = { stroke: color("--line"), width: 1 };
@@ -60,7 +61,8 @@ export function drawPlot(box: HTMLElement, spec: PlotSpec): Plot {
           ...axis,
           grid,
           size: 64,
-          splits: () => [0, top / 4, top / 2, (top * 3) / 4, top],
+          // Nothing has no scale.
+          splits: () => (maximum === 0 ? [0] : [0, top / 4, top / 2, (top * 3) / 4, top]),
           values: (_, splits) => splits.map((value) => format(value)),
         },
       ],

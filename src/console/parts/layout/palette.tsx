@@ -14,6 +14,7 @@ import { Dialog } from "./dialog.tsx";
 /** Something that the palette offers: its value is a path of the console. */
 interface PaletteProps {
   readonly options: readonly Option[];
+  readonly views: readonly Option[];
 }
 
 const isOpen = signal(false);
@@ -39,7 +40,7 @@ export function PaletteButton() {
  * A list of all screens in front of the page: Ctrl+K or Cmd+K opens it. Typing finds screens, models, keys and accounts by name; any id
  * leads to its page. `?` shows the help for the keyboard.
  */
-export function Palette({ options }: PaletteProps) {
+export function Palette({ options, views }: PaletteProps) {
   const [hasHelp, setHelp] = useState(false);
   useKeys({ "?": () => setHelp(true) });
   // Not an effect, which comes some frames after the page: who sees it may press the keys.
@@ -55,7 +56,7 @@ export function Palette({ options }: PaletteProps) {
       close();
     };
   }, []);
-  if (isOpen.value) return <OpenPalette options={options} onClose={close} />;
+  if (isOpen.value) return <OpenPalette options={options} views={views} onClose={close} />;
   return hasHelp ? <KeyboardHelp onClose={() => setHelp(false)} /> : null;
 }
 
@@ -78,7 +79,7 @@ function KeyboardHelp({ onClose }: { onClose: () => void }) {
   );
 }
 
-function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void }) {
+function OpenPalette({ options, views, onClose }: PaletteProps & { onClose: () => void }) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState("");
@@ -89,7 +90,7 @@ function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void 
     loadOptions("keys");
     if (isOperator.value) loadOptions("accounts");
   }, []);
-  const shown = listShown(options, typed);
+  const shown = listShown({ options, views }, typed);
   const choose = (option: Option) => {
     onClose();
     navigate(option.value);
@@ -163,9 +164,10 @@ function PaletteInput(props: {
   );
 }
 
-function listShown(screens: readonly Option[], typed: string): readonly Option[] {
+function listShown({ options, views }: PaletteProps, typed: string): readonly Option[] {
   return listItems(typed, {
-    screens,
+    screens: options,
+    views,
     models: optionsOf("models"),
     keys: optionsOf("keys"),
     accounts: optionsOf("accounts"),

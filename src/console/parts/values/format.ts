@@ -13,12 +13,12 @@ export function formatCount(count: number): string {
   return whole.format(count);
 }
 
-/** Returns a count in few characters: `12.3k`, `4.56M`. */
+/** Returns a count in few characters, six at most: `12.3k`, `4.56M`, `165.7M`. */
 export function formatShortCount(count: number): string {
   if (count < 10_000) return formatCount(count);
   if (count < 1_000_000) return `${trim(count / 1_000, 1)}k`;
-  if (count < 1_000_000_000) return `${trim(count / 1_000_000, 2)}M`;
-  return `${trim(count / 1_000_000_000, 2)}B`;
+  if (count < 1_000_000_000) return `${trim(count / 1_000_000, count < 100_000_000 ? 2 : 1)}M`;
+  return `${trim(count / 1_000_000_000, count < 100_000_000_000 ? 2 : 1)}B`;
 }
 
 function trim(value: number, digits: number): string {

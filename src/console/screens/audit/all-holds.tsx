@@ -33,6 +33,7 @@ export function AllHolds() {
       <LoadedRows loaded={loaded} lines={2} empty={<p class="card-body quiet">{text.audit.noHolds}</p>}>
         {(holds) => (
           <Table
+            hasCards
             label={text.audit.holds}
             columns={listColumns(holds)}
             rows={holds.slice(0, MAX_HOLDS)}
@@ -51,6 +52,8 @@ function listColumns(all: readonly Hold[]): readonly Column<Hold>[] {
     {
       id: "request",
       title: titles.request,
+      wraps: true,
+      onCard: "title",
       cell: ({ id }) =>
         id.startsWith("gen_") ? <a href={`/console/requests/${id}`}>{id}</a> : <code>{id}</code>,
     },
@@ -69,6 +72,7 @@ function listColumns(all: readonly Hold[]): readonly Column<Hold>[] {
       title: titles.amount,
       isNumber: true,
       width: 140,
+      onCard: "aside",
       cell: ({ amount_nanodollars }) => <Money nanodollars={amount_nanodollars} />,
       foot: <Money nanodollars={sum} />,
     },

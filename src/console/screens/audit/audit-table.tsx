@@ -106,6 +106,7 @@ function listColumns(onOpen: (entry: AuditEntry) => void): readonly Column<Audit
       id: "account",
       title: columns.account,
       width: 170,
+      wraps: true,
       cell: ({ account_id }) => <Resource id={account_id} none={text.audit.whole} />,
     },
   ];

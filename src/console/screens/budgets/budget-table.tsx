@@ -62,7 +62,7 @@ function spentOf({ spent, top }: Budget): number {
 const NAME: Column<Budget> = {
   id: "name",
   title: words.name,
-  minWidth: 130,
+  minWidth: 160,
   wraps: true,
   onCard: "title",
   sortBy: ({ name }) => name.toLowerCase(),
@@ -76,7 +76,7 @@ const NAME: Column<Budget> = {
 const ACCOUNT: Column<Budget> = {
   id: "account",
   title: words.account,
-  width: 140,
+  width: 124,
   wraps: true,
   sortBy: ({ account_id }) => nameOf("accounts", account_id).toLowerCase(),
   cell: ({ account_id }) => <span title={account_id}>{nameOf("accounts", account_id)}</span>,
@@ -85,7 +85,7 @@ const ACCOUNT: Column<Budget> = {
 const SUBJECT: Column<Budget> = {
   id: "subject",
   title: words.subject,
-  width: 140,
+  width: 124,
   wraps: true,
   cell: (budget) => <span title={describeSubject(budget)}>{describeSubject(budget)}</span>,
 };
@@ -93,14 +93,14 @@ const SUBJECT: Column<Budget> = {
 const PERIOD: Column<Budget> = {
   id: "period",
   title: words.period,
-  width: 108,
+  width: 90,
   cell: ({ period, days }) => (days === null ? words.periods[period] : words.ofDays(days)),
 };
 
 const SPENT: Column<Budget> = {
   id: "spent",
   title: words.spent,
-  width: 172,
+  width: 168,
   isNumber: true,
   sortBy: (budget) => spentOf(budget) / budget.limit,
   cell: (budget) => {
@@ -121,7 +121,7 @@ const TONES = { ok: "good", warning: "warn", reached: "bad" } as const;
 const STATE: Column<Budget> = {
   id: "state",
   title: words.state,
-  width: 92,
+  width: 84,
   sortBy: ({ state }) => ["reached", "warning", "ok"].indexOf(state),
   cell: ({ state }) => <Badge tone={TONES[state]}>{words.states[state]}</Badge>,
 };
@@ -136,7 +136,7 @@ const ACTION: Column<Budget> = {
 const RESETS: Column<Budget> = {
   id: "resets",
   title: words.resets,
-  width: 88,
+  width: 80,
   cell: ({ resets_at }) =>
     resets_at === null ? <span class="faint">{words.neverResets}</span> : <Time at={resets_at} />,
 };

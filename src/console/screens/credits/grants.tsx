@@ -12,14 +12,16 @@ const COLUMNS: readonly Column<Grant>[] = [
     id: "expires",
     title: grantColumns.expires,
     width: 160,
+    onCard: "title",
     cell: ({ expires_at }) => <Time at={expires_at} />,
   },
-  { id: "id", title: grantColumns.id, cell: ({ id }) => <Id id={id} /> },
+  { id: "id", title: grantColumns.id, onCard: "plain", cell: ({ id }) => <Id id={id} /> },
   {
     id: "left",
     title: grantColumns.left,
     isNumber: true,
     width: 160,
+    onCard: "aside",
     cell: ({ left_nanodollars }) => <Money nanodollars={left_nanodollars} />,
   },
 ];
@@ -33,7 +35,7 @@ export function Grants({ grants }: { grants: readonly Grant[] }) {
       <div class="card-head">
         <h2>{text.credits.grants}</h2>
       </div>
-      <Table label={text.credits.grants} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+      <Table hasCards label={text.credits.grants} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
     </section>
   );
 }

@@ -14,6 +14,8 @@ const COLUMNS: readonly Column<Hold>[] = [
   {
     id: "request",
     title: text.credits.holdColumns.request,
+    wraps: true,
+    onCard: "title",
     cell: ({ id }) =>
       id.startsWith("gen_") ? <a href={`/console/requests/${id}`}>{id}</a> : <code>{id}</code>,
   },
@@ -22,6 +24,7 @@ const COLUMNS: readonly Column<Hold>[] = [
     title: text.credits.holdColumns.amount,
     isNumber: true,
     width: 160,
+    onCard: "aside",
     cell: ({ amount_nanodollars }) => <Money nanodollars={amount_nanodollars} />,
   },
 ];
@@ -39,7 +42,7 @@ export function Holds({ id }: { id: string }) {
       <div class="card-head">
         <h2>{text.credits.holds}</h2>
       </div>
-      <Table label={text.credits.holds} columns={COLUMNS} rows={data} keyOf={(hold) => hold.id} />
+      <Table hasCards label={text.credits.holds} columns={COLUMNS} rows={data} keyOf={(hold) => hold.id} />
     </section>
   );
 }

@@ -40,6 +40,7 @@ export function LedgerCheck() {
       {isGood ? null : (
         <section class="card">
           <Table
+            hasCards
             label={text.credits.check.list}
             columns={COLUMNS}
             rows={data}
@@ -54,16 +55,24 @@ export function LedgerCheck() {
 const { columns } = text.credits.check;
 
 const COLUMNS: readonly Column<Difference>[] = [
-  { id: "of", title: columns.of, width: 180, cell: ({ of }) => text.credits.check.of[of] },
-  { id: "id", title: columns.id, width: 200, cell: (difference) => <Concerned {...difference} /> },
+  { id: "of", title: columns.of, width: 180, onCard: "title", cell: ({ of }) => text.credits.check.of[of] },
+  {
+    id: "id",
+    title: columns.id,
+    width: 200,
+    wraps: true,
+    onCard: "plain",
+    cell: (difference) => <Concerned {...difference} />,
+  },
   {
     id: "difference",
     title: columns.difference,
     width: 140,
     isNumber: true,
+    onCard: "aside",
     cell: ({ difference_nanodollars }) => <Money nanodollars={difference_nanodollars} />,
   },
-  { id: "reason", title: columns.reason, cell: ({ reason }) => <span title={reason}>{reason}</span> },
+  { id: "reason", title: columns.reason, wraps: true, onCard: "plain", cell: ({ reason }) => reason },
 ];
 
 function Concerned({ of, id }: Difference) {

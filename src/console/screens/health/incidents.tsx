@@ -49,7 +49,7 @@ function IncidentRows(props: { provider: string | null; columns: readonly Column
   const empty = <p class={provider === null ? "card-body quiet" : "quiet"}>{words.none}</p>;
   return (
     <PagedRows pages={pages} lines={2} empty={empty}>
-      {(rows) => <Table label={words.title} columns={columns} rows={rows} keyOf={({ id }) => id} />}
+      {(rows) => <Table hasCards label={words.title} columns={columns} rows={rows} keyOf={({ id }) => id} />}
     </PagedRows>
   );
 }
@@ -61,6 +61,7 @@ const OWN_COLUMNS: readonly Column<Incident>[] = [
     id: "level",
     title: titles.level,
     width: 96,
+    onCard: "aside",
     cell: ({ level }) => <Badge tone={level === "down" ? "bad" : "warn"}>{words.levels[level]}</Badge>,
     hint: ({ level, models }) => `${words.levelHints[level]} ${models.join(", ")}`.trim(),
   },
@@ -84,6 +85,8 @@ const OWN_COLUMNS: readonly Column<Incident>[] = [
     id: "failures",
     title: titles.failures,
     minWidth: 260,
+    wraps: true,
+    onCard: "plain",
     cell: (incident) => <WhatFailed incident={incident} />,
     hint: (incident) =>
       [describeFailures(incident), incident.last_failure?.message, incident.models.join(", ")]
@@ -115,6 +118,8 @@ function listColumns(nameOf: (provider: string) => string): readonly Column<Inci
     id: "provider",
     title: titles.provider,
     width: 132,
+    wraps: true,
+    onCard: "title",
     cell: ({ provider }) => (
       <a href={`/console/health?provider=${encodeURIComponent(provider)}`} title={provider}>
         {nameOf(provider)}

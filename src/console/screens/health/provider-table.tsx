@@ -1,4 +1,4 @@
-import { Fragment } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import type { ProviderHealth } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { formatCount, formatDuration, formatShare } from "../../parts/values/format.ts";
@@ -14,18 +14,22 @@ import type { Trial } from "./trial.tsx";
 
 const { columns, columnHints } = text.health;
 
-const TITLES = [
-  { title: columns.provider, width: 168 },
-  { title: columns.state, width: 104 },
-  { title: columns.requests, hint: columnHints.requests, width: 92, isNumber: true },
-  { title: columns.errors, hint: columnHints.errors, width: 70, isNumber: true },
-  { title: columns.latency, hint: columnHints.latency, width: 88, isNumber: true },
-  { title: columns.circuit, width: 84 },
-  { title: columns.keys, hint: columnHints.keys, width: 66, isNumber: true },
-  { title: columns.warm, hint: columnHints.warm, width: 96, isNumber: true },
-  { title: columns.failure },
-  { title: columns.actions, width: 164 },
-] as const;
+/** The columns: their widths in pixels, and the classes of their cells. Cards of a narrow window name values that have no class `card-…`. */
+const TITLES = {
+  provider: { width: 168, class: "wraps card-title" },
+  state: { width: 104, class: "card-plain" },
+  requests: { width: 92, class: "number", hint: columnHints.requests },
+  errors: { width: 70, class: "number", hint: columnHints.errors },
+  latency: { width: 88, class: "number", hint: columnHints.latency },
+  circuit: { width: 84 },
+  keys: { width: 66, class: "number", hint: columnHints.keys },
+  warm: { width: 96, class: "number", hint: columnHints.warm },
+  failure: { class: "wraps" },
+  actions: { width: 164, class: "card-aside" },
+} as const satisfies Record<string, { width?: number; class?: string; hint?: string }>;
+type ColumnName = keyof typeof TITLES;
+const NAMES = Object.keys(TITLES) as ColumnName[];
+const COLUMNS: Readonly<Record<ColumnName, { width?: number; class?: string; hint?: string }>> = TITLES;
 const MIN_WIDTH = 1_030;
 
 interface TableProps {
@@ -47,22 +51,22 @@ export function ProviderTable(props: TableProps) {
   const { rows, open, trials } = props;
   return (
     <section class="table-box unfolds" tabIndex={0} aria-label={text.health.list}>
-      <table class="table" aria-label={text.health.list} style={{ minWidth: `${MIN_WIDTH}px` }}>
+      <table class="table cards" aria-label={text.health.list} style={{ "--table-width": `${MIN_WIDTH}px` }}>
         <colgroup>
-          {TITLES.map((column) => (
-            <col key={column.title} style={"width" in column ? { width: `${column.width}px` } : {}} />
+          {NAMES.map((name) => (
+            <col key={name} style={printWidth(COLUMNS[name].width)} />
           ))}
         </colgroup>
         <thead>
           <tr>
-            {TITLES.map((column) => (
+            {NAMES.map((name) => (
               <th
-                key={column.title}
+                key={name}
                 scope="col"
-                class={"isNumber" in column ? "number" : undefined}
-                title={"hint" in column ? column.hint : undefined}
+                class={COLUMNS[name].class === "number" ? "number" : undefined}
+                title={COLUMNS[name].hint}
               >
-                {column.title}
+                {columns[name]}
               </th>
             ))}
           </tr>
@@ -73,7 +77,7 @@ export function ProviderTable(props: TableProps) {
               <Row {...props} row={row} isOpen={row.provider === open} />
               {row.provider === open ? (
                 <tr class="unfolded">
-                  <td colSpan={TITLES.length}>
+                  <td colSpan={NAMES.length}>
                     <ProviderDetails
                       row={row}
                       history={props.history}
@@ -91,6 +95,20 @@ export function ProviderTable(props: TableProps) {
   );
 }
 
+function printWidth(width: number | undefined) {
+  return width === undefined ? undefined : { width: `${width}px` };
+}
+
+/** A cell, which says on a card what it is. */
+function Cell({ of: name, children }: { of: ColumnName; children: ComponentChildren }) {
+  const { class: classes = "" } = COLUMNS[name];
+  return (
+    <td class={classes || undefined} data-title={classes.includes("card-") ? undefined : columns[name]}>
+      {children}
+    </td>
+  );
+}
+
 type RowProps = TableProps & { readonly row: ProviderHealth; readonly isOpen: boolean };
 
 function Row({ row, isOpen, trials, onToggle, onTest, onClear, onDrain }: RowProps) {
@@ -99,7 +117,7 @@ function Row({ row, isOpen, trials, onToggle, onTest, onClear, onDrain }: RowPro
   const toggle = () => onToggle(provider);
   return (
     <tr class="clickable" onClick={(event) => isButton(event) || toggle()}>
-      <td>
+      <Cell of="provider">
         <button
           type="button"
           class="fold"
@@ -108,26 +126,28 @@ function Row({ row, isOpen, trials, onToggle, onTest, onClear, onDrain }: RowPro
           onClick={toggle}
         >
           <Icon name={isOpen ? "down" : "right"} size={12} />
-          <span class="cut">{name}</span>
+          <span>{name}</span>
         </button>
-      </td>
-      <td>{row.drain === null ? <StateBadge state={state} /> : <DrainedBadge drain={row.drain} />}</td>
-      <td class="number">{requests === 0 ? <None /> : formatCount(requests)}</td>
-      <td class="number">
+      </Cell>
+      <Cell of="state">
+        {row.drain === null ? <StateBadge state={state} /> : <DrainedBadge drain={row.drain} />}
+      </Cell>
+      <Cell of="requests">{requests === 0 ? <None /> : formatCount(requests)}</Cell>
+      <Cell of="errors">
         {share === null ? <None /> : <span class={share > 0 ? "bad" : undefined}>{formatShare(share)}</span>}
-      </td>
-      <td class="number">{latency_ms === null ? <None /> : formatDuration(latency_ms.p50)}</td>
-      <td>
+      </Cell>
+      <Cell of="latency">{latency_ms === null ? <None /> : formatDuration(latency_ms.p50)}</Cell>
+      <Cell of="circuit">
         <CircuitText circuit={circuit} />
-      </td>
-      <td class="number">
+      </Cell>
+      <Cell of="keys">
         {keys.length === 0 ? <None /> : text.health.usableKeys(countUsable(row), keys.length)}
-      </td>
-      <td class="number">{warm === 0 ? <None /> : formatCount(warm)}</td>
-      <td>
+      </Cell>
+      <Cell of="warm">{warm === 0 ? <None /> : formatCount(warm)}</Cell>
+      <Cell of="failure">
         <LastFailure row={row} />
-      </td>
-      <td>
+      </Cell>
+      <Cell of="actions">
         <div class="row row-actions">
           <Button
             kind="bare"
@@ -146,7 +166,7 @@ function Row({ row, isOpen, trials, onToggle, onTest, onClear, onDrain }: RowPro
             {text.health.clear}
           </Button>
         </div>
-      </td>
+      </Cell>
     </tr>
   );
 }

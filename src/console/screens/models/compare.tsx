@@ -111,7 +111,7 @@ function CompareHead({ models }: { models: readonly ModelDetails[] }) {
 function CompareTable({ models }: { models: readonly ModelDetails[] }) {
   return (
     <ScrollBox kind="card" label={words.compareTitle}>
-      <table class="table compare-table">
+      <table class="table compare-table" style={{ "--models": models.length }}>
         <CompareHead models={models} />
         {compareModels(models).map(({ title, rows }) => (
           <tbody key={title}>

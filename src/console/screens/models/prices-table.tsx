@@ -1,4 +1,4 @@
-import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
 import { formatCount } from "../../parts/values/format.ts";
 import type { ModelDetails } from "../../state/catalog/model-types.ts";
 import { text } from "../../text/text.ts";
@@ -9,62 +9,79 @@ const words = text.models;
 type Endpoint = ModelDetails["endpoints"][number];
 type PriceRow = Endpoint["prices"][number];
 
+/** A price row, and whose it is. */
+interface Line {
+  readonly row: PriceRow;
+  readonly provider: string;
+  readonly upstreamModel: string;
+}
+
 /** The price rows of all endpoints of a model, with the days on which they apply. */
 export function PricesTable({ endpoints }: { endpoints: readonly Endpoint[] }) {
-  const rows = endpoints.flatMap(({ provider_name, upstream_model, prices }) =>
-    prices.map((row) => ({ row, provider_name, upstream_model })),
+  const lines = endpoints.flatMap(({ provider_name, upstream_model, prices }) =>
+    prices.map((row): Line => ({ row, provider: provider_name, upstreamModel: upstream_model })),
   );
-  if (rows.length === 0) return <p class="quiet">{words.noPrices}</p>;
+  if (lines.length === 0) return <p class="quiet">{words.noPrices}</p>;
   return (
-    <ScrollBox kind="card" label={words.prices}>
-      <table class="table prices-table">
-        <thead>
-          <tr>
-            {Object.entries(words.priceColumns).map(([name, title]) => (
-              <th key={name} class={`col-${name}${isNumber(name) ? " number" : ""}`}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ row, provider_name, upstream_model }) => (
-            <Row
-              key={`${provider_name} ${upstream_model} ${row.from} ${row.min_prompt_tokens}`}
-              provider={provider_name}
-              row={row}
-            />
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+    <Table
+      kind="card"
+      label={words.prices}
+      columns={COLUMNS}
+      rows={lines}
+      keyOf={({ row, provider, upstreamModel }) =>
+        `${provider} ${upstreamModel} ${row.from} ${row.min_prompt_tokens}`
+      }
+      hasCards
+    />
   );
 }
 
-const isNumber = (name: string) => ["input", "output", "cacheRead", "cacheWrite"].includes(name);
+const COLUMNS: readonly Column<Line>[] = [
+  textColumn("provider", 150, { onCard: "title", read: ({ provider }) => provider }),
+  textColumn("days", 130, { onCard: "plain", read: ({ row }) => printDays(row.from, row.until) }),
+  textColumn("prompt", 110, {
+    onCard: "plain",
+    read: ({ row: { min_prompt_tokens: from } }) =>
+      from === 0 ? words.allPrompts : words.promptFrom(formatCount(from)),
+  }),
+  priceColumn("input", (pricing) => pricing.prompt),
+  priceColumn("output", (pricing) => pricing.completion),
+  priceColumn("cacheRead", (pricing) => pricing.input_cache_read),
+  priceColumn("cacheWrite", (pricing) => pricing.input_cache_write),
+  textColumn("other", 120, { read: ({ row }) => printOthers(row.pricing) }),
+];
 
-function Row({ provider, row }: { provider: string; row: PriceRow }) {
-  const { from, until, min_prompt_tokens, is_current, pricing } = row;
-  return (
-    <tr class={is_current ? undefined : "faint"}>
-      <td title={provider}>{provider}</td>
-      <td>{printDays(from, until)}</td>
-      <td>{min_prompt_tokens === 0 ? words.allPrompts : words.promptFrom(formatCount(min_prompt_tokens))}</td>
-      <td class="number">
-        <Price value={pricing.prompt} />
-      </td>
-      <td class="number">
-        <Price value={pricing.completion} />
-      </td>
-      <td class="number">
-        <Price value={pricing.input_cache_read} />
-      </td>
-      <td class="number">
-        <Price value={pricing.input_cache_write} />
-      </td>
-      <td class="wraps">{printOthers(pricing)}</td>
-    </tr>
-  );
+/** A column of texts. Rows that do not apply now are faint. */
+function textColumn(
+  id: keyof typeof words.priceColumns,
+  minWidth: number,
+  { onCard, read }: { readonly onCard?: "title" | "plain"; readonly read: (line: Line) => string },
+): Column<Line> {
+  return {
+    id,
+    title: words.priceColumns[id],
+    minWidth,
+    wraps: true,
+    ...(onCard === undefined ? {} : { onCard }),
+    cell: (line) => <span class={line.row.is_current ? undefined : "faint"}>{read(line)}</span>,
+  };
+}
+
+function priceColumn(
+  id: keyof typeof words.priceColumns,
+  read: (pricing: PriceRow["pricing"]) => string | undefined,
+): Column<Line> {
+  return {
+    id,
+    title: words.priceColumns[id],
+    isNumber: true,
+    width: id === "cacheWrite" ? 100 : 84,
+    cell: ({ row }) => (
+      <span class={row.is_current ? undefined : "faint"}>
+        <Price value={read(row.pricing)} />
+      </span>
+    ),
+  };
 }
 
 function printDays(from: string | null, until: string | null): string {

@@ -105,9 +105,9 @@ function listColumns(kind: Kind): readonly Column<AccountFields>[] {
     id: "email",
     title: columns.email,
     width: 200,
+    wraps: true,
     sortBy: ({ email }) => email ?? "",
     cell: ({ email }) => email,
-    hint: ({ email }) => email ?? undefined,
   };
   return [
     {

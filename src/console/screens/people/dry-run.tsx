@@ -33,7 +33,13 @@ export function DryRun({ account, policy }: { account: string; policy: Policy })
       <Verdict {...data} />
       {data.refused.length === 0 ? null : (
         <div class="card tried">
-          <Table label={text.people.refused} columns={COLUMNS} rows={data.refused} keyOf={({ id }) => id} />
+          <Table
+            hasCards
+            label={text.people.refused}
+            columns={COLUMNS}
+            rows={data.refused}
+            keyOf={({ id }) => id}
+          />
         </div>
       )}
     </div>
@@ -66,6 +72,7 @@ const COLUMNS: readonly Column<Refused>[] = [
     id: "time",
     title: refusedColumns.time,
     width: 120,
+    onCard: "aside",
     cell: ({ id, created_at }) => (
       <a href={`/console/requests/${id}`}>
         <Time at={created_at} />
@@ -75,18 +82,24 @@ const COLUMNS: readonly Column<Refused>[] = [
   {
     id: "model",
     title: refusedColumns.model,
-    width: 200,
+    width: 220,
+    wraps: true,
+    onCard: "title",
     cell: ({ model, requested_model }) => <span title={model ?? undefined}>{requested_model}</span>,
   },
   {
     id: "who",
     title: refusedColumns.who,
     width: 150,
+    wraps: true,
+    onCard: "plain",
     cell: ({ key_id, key_name }) => <Named id={key_id} name={key_name} />,
   },
   {
     id: "reason",
     title: refusedColumns.reason,
-    cell: ({ rule, reason }) => <span title={`${rule}: ${reason}`}>{reason}</span>,
+    wraps: true,
+    onCard: "plain",
+    cell: ({ rule, reason }) => <span title={rule}>{reason}</span>,
   },
 ];

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Policy } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check, TextArea } from "../../parts/controls/field.tsx";
@@ -66,6 +66,9 @@ export function PolicyEditor({ account, onSaved }: EditorProps) {
   );
 }
 
+/** How long after the last change a policy is tried. Milliseconds. */
+const PAUSE_MS = 400;
+
 /** Returns the state of the form, the problem of its JSON and the policy to try (each null if there is none), and the handlers. */
 function usePolicyForm({ account, onSaved }: EditorProps) {
   const [problem, setProblem] = useState<string | null>(null);
@@ -89,10 +92,20 @@ function usePolicyForm({ account, onSaved }: EditorProps) {
     setProblem("problem" in read ? read.problem : null);
     if ("policy" in read) use(read.policy);
   };
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  /** Tries a changed form on past requests after a pause. JSON is often incomplete while it is typed: a button tries it. */
   const change = (part: Partial<PolicyDraft>) => {
+    const next = { ...form.values, ...part };
     setTried(null);
     setProblem(null);
     form.set(part);
+    clearTimeout(timer.current);
+    if (!next.isJson && hasChanged(next, account.policy))
+      timer.current = setTimeout(() => {
+        const read = fromDraft(next);
+        if ("policy" in read) setTried(read.policy);
+      }, PAUSE_MS);
   };
   const toggle = () => {
     const switched = switchForm(form.values);
@@ -104,6 +117,11 @@ function usePolicyForm({ account, onSaved }: EditorProps) {
     withPolicy(() => void form.submit());
   };
   return { form, problem, tried, change, toggle, submit, tryOut: () => withPolicy(setTried) };
+}
+
+/** Whether a form without JSON describes another policy. */
+function hasChanged(draft: PolicyDraft, policy: Policy): boolean {
+  return JSON.stringify(fromDraft(draft)) !== JSON.stringify(fromDraft(toDraft(policy)));
 }
 
 /** Returns what the API says about any of the lists. */

@@ -44,6 +44,7 @@ export function AccountKeys({ account, round }: { account: string; round: number
       >
         {(rows) => (
           <Table
+            hasCards
             label={text.providerKeys.list}
             columns={[...COLUMNS, actionColumn((action, key) => setChosen({ action, key }))]}
             rows={rows}
@@ -73,25 +74,35 @@ const COLUMNS: readonly Column<ProviderKey>[] = [
     id: "provider",
     title: columns.provider,
     width: 110,
-    cell: ({ provider }) => <span title={provider}>{provider}</span>,
+    wraps: true,
+    onCard: "plain",
+    cell: ({ provider }) => provider,
   },
   {
     id: "name",
     title: columns.name,
-    width: 150,
+    minWidth: 150,
+    wraps: true,
+    onCard: "title",
     cell: ({ id, name }) => <span title={`${name} (${id})`}>{name}</span>,
   },
-  { id: "key", title: columns.key, width: 72, cell: ({ last_four }) => <code>…{last_four}</code> },
-  { id: "state", title: columns.state, width: 128, cell: (key) => <KeyState {...key} /> },
+  {
+    id: "key",
+    title: columns.key,
+    width: 72,
+    onCard: "plain",
+    cell: ({ last_four }) => <code>…{last_four}</code>,
+  },
+  { id: "state", title: columns.state, width: 128, onCard: "aside", cell: (key) => <KeyState {...key} /> },
   {
     id: "models",
     title: columns.models,
-    width: 130,
+    width: 110,
     cell: ({ models }) =>
       models === null ? (
         <span class="faint">{text.providerKeys.allModels}</span>
       ) : (
-        <span title={models.join("\n")}>{models.join(", ")}</span>
+        <span title={models.join("\n")}>{text.keys.modelCount(models.length)}</span>
       ),
   },
   {
@@ -118,7 +129,8 @@ function actionColumn(onAction: (action: KeyAction, key: ProviderKey) => void): 
     id: "actions",
     title: "",
     isNumber: true,
-    width: 310,
+    width: 286,
+    onCard: "plain",
     cell: (key) => (
       <span class="row actions">
         {labels(key).map(([action, label]) => (

@@ -31,11 +31,19 @@ const TONES: Readonly<Record<Entry["result"], Tone>> = {
 };
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { id: "position", title: "#", width: 48, cell: ({ position }) => position ?? <span class="faint">–</span> },
+  {
+    id: "position",
+    title: "#",
+    width: 48,
+    onCard: "plain",
+    cell: ({ position }) => position ?? <span class="faint">–</span>,
+  },
   {
     id: "provider",
     title: words.provider,
     width: 160,
+    wraps: true,
+    onCard: "title",
     cell: ({ provider, keyNumber, keyName }) => (
       <>
         {provider}
@@ -52,10 +60,11 @@ const COLUMNS: readonly Column<Entry>[] = [
     id: "state",
     title: words.state,
     width: 110,
+    onCard: "aside",
     cell: ({ result }) => <Badge tone={TONES[result]}>{words.results[result]}</Badge>,
   },
-  { id: "model", title: words.model, width: 220, cell: ({ model }) => model },
-  { id: "reason", title: words.reason, cell: ({ reason }) => <span title={reason}>{reason}</span> },
+  { id: "model", title: words.model, width: 220, wraps: true, onCard: "plain", cell: ({ model }) => model },
+  { id: "reason", title: words.reason, wraps: true, onCard: "plain", cell: ({ reason }) => reason },
 ];
 
 /** The routing plan: the candidates in their order with the reason of each, then those that were left out. */
@@ -76,6 +85,7 @@ export function Why({ generation }: { generation: GenerationDetails }) {
             `${position} ${provider} ${keyNumber} ${model} ${reason}`
           }
           minWidth={760}
+          hasCards
         />
       )}
     </Section>

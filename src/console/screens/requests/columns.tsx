@@ -116,6 +116,14 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
     hint: ({ tags }) => (tags.length === 0 ? undefined : tags.join(", ")),
     cell: ({ tags }) => (tags.length === 0 ? <span class="faint">–</span> : tags.join(", ")),
   },
+  {
+    id: "client",
+    title: names.client,
+    width: 160,
+    wraps: true,
+    cell: ({ client, client_version }) =>
+      client === null ? <span class="faint">–</span> : [client, client_version].filter(Boolean).join(" "),
+  },
   { id: "api", title: names.api, width: 140, cell: ({ api }) => api },
   {
     id: "error",
@@ -182,7 +190,7 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
 ];
 
 /** The largest count that is shown with all its digits. */
-const MAX_EXACT = 999_999;
+const MAX_EXACT = 99_999;
 
 function formatTokens(count: number): string {
   return count > MAX_EXACT ? formatShortCount(count) : formatCount(count);

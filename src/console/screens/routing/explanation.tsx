@@ -34,6 +34,7 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
       {candidates.length === 0 ? null : (
         <div class="card">
           <Table
+            hasCards
             label={text.routing.candidates}
             columns={CANDIDATES}
             rows={candidates.map((candidate, i) => ({ ...candidate, position: i + 1 }))}
@@ -48,6 +49,7 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
         <details>
           <summary>{text.routing.leftOut(left_out.length)}</summary>
           <Table
+            hasCards
             label={text.routing.leftOut(left_out.length)}
             columns={LEFT_OUT}
             rows={left_out}
@@ -105,17 +107,29 @@ function reasonOf(reason: string): string {
 }
 
 const CANDIDATES: readonly Column<Candidate>[] = [
-  { id: "position", title: "#", width: 48, cell: ({ position }) => position },
+  { id: "position", title: "#", width: 48, onCard: "plain", cell: ({ position }) => position },
   {
     id: "model",
     title: columns.model,
-    width: 180,
+    minWidth: 140,
+    wraps: true,
+    onCard: "title",
     cell: ({ model, upstream_model }) => <span title={upstream_model}>{model}</span>,
   },
-  { id: "provider", title: columns.provider, width: 110, cell: ({ provider }) => provider },
+  {
+    id: "provider",
+    title: columns.provider,
+    width: 110,
+    wraps: true,
+    onCard: "plain",
+    cell: ({ provider }) => provider,
+  },
   {
     id: "reason",
     title: columns.reason,
+    minWidth: 120,
+    wraps: true,
+    onCard: "plain",
     cell: ({ reason, would_be_asked }) => {
       const about = `${reasonOf(reason)}${would_be_asked ? "" : ` (${text.routing.notAsked})`}`;
       return (
@@ -129,6 +143,7 @@ const CANDIDATES: readonly Column<Candidate>[] = [
     id: "cost",
     title: columns.cost,
     isNumber: true,
+    onCard: "aside",
     width: 90,
     cell: ({ estimated_cost }) => <Money nanodollars={estimated_cost * 1e9} />,
   },
@@ -142,11 +157,20 @@ const CANDIDATES: readonly Column<Candidate>[] = [
 ];
 
 const LEFT_OUT: readonly Column<LeftOut>[] = [
-  { id: "model", title: columns.model, width: 240, cell: ({ model }) => model },
-  { id: "provider", title: columns.provider, width: 140, cell: ({ provider }) => provider },
+  { id: "model", title: columns.model, width: 240, wraps: true, onCard: "title", cell: ({ model }) => model },
+  {
+    id: "provider",
+    title: columns.provider,
+    width: 140,
+    wraps: true,
+    onCard: "plain",
+    cell: ({ provider }) => provider,
+  },
   {
     id: "reason",
     title: columns.reason,
+    wraps: true,
+    onCard: "plain",
     cell: ({ reason, about }) => {
       const words = `${reasonOf(reason)}${about === undefined ? "" : ` ${about}`}`;
       return <span title={words}>{words}</span>;

@@ -28,6 +28,7 @@ export function Sessions() {
       <PagedRows pages={pages} lines={3} empty={<p class="card-body quiet">{text.settings.noSessions}</p>}>
         {(rows) => (
           <Table
+            hasCards
             label={text.settings.sessions}
             columns={listColumns(setEnding)}
             rows={rows}
@@ -90,6 +91,8 @@ function listColumns(end: (session: ConsoleSession) => void): readonly Column<Co
       id: "who",
       title: titles.who,
       width: 260,
+      wraps: true,
+      onCard: "title",
       cell: (row) => (
         <span title={`${row.key.name} (${row.key.id}), ${row.account.name}`}>
           {nameOf(row)} <span class="faint">· {row.account.name}</span>
@@ -105,6 +108,8 @@ function listColumns(end: (session: ConsoleSession) => void): readonly Column<Co
     {
       id: "browser",
       title: titles.browser,
+      wraps: true,
+      onCard: "plain",
       cell: ({ user_agent, is_current }) => (
         <span title={user_agent ?? undefined}>
           {is_current ? <Badge tone="accent">{text.settings.current}</Badge> : null} {user_agent ?? "–"}
@@ -118,6 +123,7 @@ function listColumns(end: (session: ConsoleSession) => void): readonly Column<Co
       id: "actions",
       title: titles.actions,
       width: 90,
+      onCard: "aside",
       cell: (row) => (
         <div class="row row-actions">
           <Button

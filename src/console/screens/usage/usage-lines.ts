@@ -14,6 +14,8 @@ const SUMMED = [
   "tokens_cached",
   "cost_nanodollars",
   "upstream_cost_nanodollars",
+  "cache_saved_nanodollars",
+  "answers_saved_nanodollars",
 ] as const;
 
 /** The sum of lines. Costs are nanodollars. */

@@ -118,6 +118,7 @@ function listFigures(steps: Lines, compared: Compared | null): readonly Figure[]
       detail: null,
       change: change(cachedShare),
     },
+    savedFigure(total, change(savedBy)),
     {
       name: "list",
       value: formatMoney(list),
@@ -126,6 +127,22 @@ function listFigures(steps: Lines, compared: Compared | null): readonly Figure[]
       change: change((one) => one.upstream_cost_nanodollars),
     },
   ];
+}
+
+function savedBy({ cache_saved_nanodollars, answers_saved_nanodollars }: UsageTotal): number {
+  return cache_saved_nanodollars + answers_saved_nanodollars;
+}
+
+/** What was saved by the caches of providers, and by answers that were returned again. */
+function savedFigure(total: UsageTotal, change: number | null): Figure {
+  const { cache_saved_nanodollars: prompts, answers_saved_nanodollars: answers } = total;
+  return {
+    name: "saved",
+    value: formatMoney(savedBy(total)),
+    exact: text.usage.savedSplit(formatExactMoney(prompts), formatExactMoney(answers)),
+    detail: answers === 0 ? null : text.usage.savedByAnswers(formatMoney(answers)),
+    change,
+  };
 }
 
 /** The margin, for the operator. Its change is shown against a gain only: against a loss its sign would mislead. */

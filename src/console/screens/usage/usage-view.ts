@@ -37,9 +37,9 @@ export function isTime(metric: Metric): metric is TimeMetric {
   return metric === "latency" || metric === "duration";
 }
 
-/** The ranges to choose from, by the number of their days. `month` begins with the present month; `24h` consists of hours. */
+/** The ranges to choose from, by the number of their days. `month` begins with the present month, `last-month` is the one before; `24h` consists of hours. */
 const RANGES = { "7d": 7, "30d": 30, "90d": 90, "365d": 365 } as const;
-export const RANGE_NAMES = ["24h", "7d", "30d", "90d", "365d", "month", "own"] as const;
+export const RANGE_NAMES = ["24h", "7d", "30d", "90d", "365d", "month", "last-month", "own"] as const;
 type RangeName = (typeof RANGE_NAMES)[number];
 
 /** Days in the chosen time zone, as dates; both ends belong to the range. */
@@ -127,7 +127,12 @@ export function periodOf(name: RangeName, now: number): Period {
     return { step: "hour", from: toTime(end - HOURS * HOUR_MS), to: toTime(end) };
   }
   const to = dateOf(now);
-  if (name === "month") return { step: "day", from: `${to.slice(0, 7)}-01`, to };
+  const firstDay = `${to.slice(0, 7)}-01`;
+  if (name === "month") return { step: "day", from: firstDay, to };
+  if (name === "last-month") {
+    const lastDay = toDate(Date.parse(firstDay) - DAY_MS);
+    return { step: "day", from: `${lastDay.slice(0, 7)}-01`, to: lastDay };
+  }
   const days = name === "own" ? RANGES["30d"] : RANGES[name];
   return { step: "day", from: toDate(Date.parse(to) - (days - 1) * DAY_MS), to };
 }
@@ -182,13 +187,21 @@ const OUTCOMES = ["completed", "cached", "cancelled", "interrupted"];
 /** The line with the tags that are not counted individually. */
 const OTHER_TAGS = "(other)";
 
+/** Returns the filters of the list of requests that the screen is about. */
+export function requestsQuery({ period, account, filters }: UsageView): Readonly<Record<string, string>> {
+  const { begin, end } = timesOf(period);
+  return {
+    from: toTime(begin),
+    to: toTime(end),
+    ...(account === null ? {} : { account_id: account }),
+    ...filters,
+  };
+}
+
 /** Returns the address of the requests behind a line of the table; null for a line that no filter can name. */
 export function requestsLink(view: UsageView, id: string | null): string | null {
   if (id === null || (view.by === "tag" && id === OTHER_TAGS)) return null;
-  const { begin, end } = timesOf(view.period);
-  const search = new URLSearchParams({ from: toTime(begin), to: toTime(end) });
-  if (view.account !== null) search.set("account_id", view.account);
-  for (const [name, value] of Object.entries(view.filters)) search.set(name, value);
+  const search = new URLSearchParams(requestsQuery(view));
   if (view.by !== "outcome") search.set(FILTERS[view.by], id);
   else search.set(OUTCOMES.includes(id) ? "outcome" : "error_type", id);
   return `/console/requests?${search}`;

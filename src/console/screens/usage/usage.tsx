@@ -9,6 +9,7 @@ import { query } from "../../state/location.ts";
 import { now } from "../../state/now.ts";
 import { timeZone } from "../../state/time-zone.ts";
 import { text } from "../../text/text.ts";
+import { ClientVersions } from "./client-versions.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 import { UsageControls } from "./usage-controls.tsx";
 import { sumLines } from "./usage-lines.ts";
@@ -84,6 +85,7 @@ function Content({ view, reports, isStale }: { view: UsageView; reports: Reports
         <>
           <UsageChart view={view} steps={steps} stepsBefore={stepsBefore} cells={cells} />
           <UsageTable view={view} lines={groups} cells={cells} steps={steps} />
+          {view.by === "client" ? <ClientVersions view={view} /> : null}
         </>
       )}
     </div>
