@@ -13,6 +13,7 @@ import { usePages } from "../../state/pages.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { useSearch } from "../../state/use-search.ts";
 import { text } from "../../text/text.ts";
+import { seesUsers } from "../requests/filter-fields.ts";
 import { type KeyAction, KeyDialog } from "./key-dialog.tsx";
 import { KeyTable, toRow, type Use } from "./key-table.tsx";
 
@@ -85,7 +86,7 @@ function useNames(): void {
   const isForAll = isOperator.value;
   useEffect(() => {
     if (isForAll) loadOptions("accounts");
-    else loadOptions("users");
+    else if (seesUsers()) loadOptions("users");
   }, [isForAll]);
 }
 

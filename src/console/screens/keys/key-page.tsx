@@ -11,6 +11,7 @@ import { loadOptions } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { AppliedBudgets } from "../budgets/applied-budgets.tsx";
+import { seesUsers } from "../requests/filter-fields.ts";
 import { RecentRequests } from "../requests/recent-requests.tsx";
 import { UsagePanel, useDailyUsage } from "../usage/usage-panel.tsx";
 import type { KeyDetails } from "./key-details.ts";
@@ -25,7 +26,10 @@ export function KeyPage({ id }: { id: string }) {
   const { data, error, reload } = useLoad(id, async (signal) => {
     return (await call("GET /api/admin/keys/{id}", { params: { id }, signal })).data;
   });
-  useEffect(() => loadOptions(isOperator.value ? "accounts" : "users"), []);
+  useEffect(() => {
+    if (isOperator.value) loadOptions("accounts");
+    else if (seesUsers()) loadOptions("users");
+  }, []);
   return (
     <Page
       title={data?.name ?? text.keys.title}
