@@ -253,7 +253,7 @@ describe.skipIf(CHROMIUM === null)(
         "people?kind=user",
         "credits",
         `credits/${site.organization}`,
-        "provider-keys",
+        `provider-keys?account=${site.organization}`,
         "audit",
         "models",
         ...["overview", "members", "keys", "budgets", "policy", "usage"].map(
