@@ -52,10 +52,8 @@ export async function listAddresses({
       ...tabs.map((tab) => `/console/people/${organization}?tab=${tab}`),
       ...users.map(({ id }) => `/console/people/${id}?tab=memberships`),
     ],
-    "/console/provider-keys": [
-      "/console/provider-keys",
-      `/console/provider-keys?of=account&account=${organization}`,
-    ],
+    "/console/provider-keys": ["/console/provider-keys", `/console/provider-keys?account=${organization}`],
+    "/console/providers/:slug": ["openai", "azure"].map((slug) => `/console/providers/${slug}`),
     "/console/routing": [
       "/console/routing",
       "/console/routing?tier=gateway-auto%2Fbalanced",
