@@ -308,7 +308,7 @@ catalog:
     );
     await page.keyboard.press("Escape");
     await form.waitFor({ state: "detached" });
-    expect(page.url()).not.toContain("add=");
+    await page.waitForURL((url) => !url.searchParams.has("add"));
   });
 
   for (const colorScheme of ["light", "dark"] as const)
