@@ -446,45 +446,12 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
     });
   });
 
-  describe("every one of these screens", () => {
-    const paths = () => [
-      "usage",
-      "budgets",
-      "credits",
-      `credits/${site.organization}`,
-      "people",
-      `people/${site.organization}`,
-      "provider-keys",
-      `provider-keys?account=${site.organization}`,
-    ];
-
-    for (const colorScheme of ["light", "dark"] as const)
-      test(`has no violation of WCAG 2.1 AA in the ${colorScheme} theme`, async () => {
-        const page = await open({ colorScheme });
-        await signInWith(page, site.secrets.operator);
-        const found: string[] = [];
-        for (const path of paths()) {
-          await page.goto(`${site.gateway.url}/console/${path}`);
-          await page.getByRole("heading", { level: 1 }).waitFor();
-          await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
-          found.push(...(await listViolations(page)).map((text) => `${path} ${text}`));
-        }
-        await page.goto(`${site.gateway.url}/console/credits/${site.organization}`);
-        await page.getByRole("button", { name: "Add credits" }).click();
-        found.push(...(await listViolations(page)).map((text) => `credits dialog ${text}`));
-        expect(found).toEqual([]);
-      }, 60_000);
-
-    test("is not wider than a narrow window", async () => {
-      const page = await open({ width: 390 });
+  for (const colorScheme of ["light", "dark"] as const)
+    test(`the dialog of credits has no violation of WCAG 2.1 AA in the ${colorScheme} theme`, async () => {
+      const page = await open({ colorScheme });
       await signInWith(page, site.secrets.operator);
-      for (const path of paths()) {
-        await page.goto(`${site.gateway.url}/console/${path}`);
-        await page.getByRole("heading", { level: 1 }).waitFor();
-        await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
-        const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-        expect([path, overflow]).toEqual([path, 0]);
-      }
+      await page.goto(`${site.gateway.url}/console/credits/${site.organization}`);
+      await page.getByRole("button", { name: "Add credits" }).click();
+      expect(await listViolations(page)).toEqual([]);
     });
-  });
 });

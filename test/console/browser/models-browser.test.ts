@@ -375,7 +375,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
   });
 
   for (const colorScheme of ["light", "dark"] as const)
-    test(`no screen of models and no state of the playground violates WCAG 2.1 AA in the ${colorScheme} theme`, async () => {
+    test(`no state of the playground violates WCAG 2.1 AA in the ${colorScheme} theme`, async () => {
       const page = await open("/console/playground", { colorScheme });
       await page.getByRole("button", { name: "Add a tool" }).click();
       const found = (await listViolations(page)).map((text) => `tool dialog ${text}`);
@@ -383,34 +383,6 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
       await say(page, "# Title\n- `code` [link](https://x.example)\n[sandbox:tools][sandbox:reasoning]");
       await page.getByRole("button", { name: "Send results" }).waitFor();
       found.push(...(await listViolations(page)).map((text) => `playground ${text}`));
-      for (const path of [
-        "models",
-        "models/openai/gpt-5-mini",
-        "models/compare?ids=openai/gpt-5,openai/gpt-5-mini",
-      ]) {
-        await page.goto(`${site.gateway.url}/console/${path}`);
-        await page.getByRole("table").first().waitFor();
-        found.push(...(await listViolations(page)).map((text) => `${path} ${text}`));
-      }
       expect(found).toEqual([]);
     }, 60_000);
-
-  test("no screen is wider than a narrow window", async () => {
-    const page = await open("/console/playground", { width: 390 });
-    const paths = [
-      "playground",
-      "models",
-      "models/openai/gpt-5-mini",
-      "models/compare?ids=openai/gpt-5,openai/gpt-5-mini",
-    ];
-    for (const path of paths) {
-      await page.goto(`${site.gateway.url}/console/${path}`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
-      expect([path, await page.evaluate("document.documentElement.scrollWidth - innerWidth")]).toEqual([
-        path,
-        0,
-      ]);
-    }
-  });
 });

@@ -45,38 +45,7 @@ describe.skipIf(CHROMIUM === null)("the traffic side of the console in a browser
 
   const search = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
-  /** Lists the values of some columns that are cut, and a table that is wider than its box. */
-  async function listCut(page: Page, label: string, columns: readonly string[]): Promise<string[]> {
-    const table = page.getByRole("table", { name: label });
-    await table.locator("tbody tr").first().waitFor();
-    return page.evaluate(`(() => {
-      const table = document.querySelector('table[aria-label="${label}"]');
-      const titles = [...table.querySelectorAll("thead th")].map((title) => title.textContent);
-      // Cards have their titles elsewhere.
-      const isShown = (row) => row.parentElement.clientWidth > 1;
-      const isWatched = (at) => ${JSON.stringify(columns)}.some((column) => titles[at].startsWith(column));
-      const found = [...table.querySelectorAll("tr")].filter(isShown).flatMap((row) =>
-        [...row.children].flatMap((cell, at) =>
-          isWatched(at) && cell.scrollWidth > cell.clientWidth ? [titles[at] + ": " + cell.innerText] : [],
-        ),
-      );
-      const box = table.closest(".table-box");
-      return box.scrollWidth > box.clientWidth ? [...found, "the table scrolls sideways"] : found;
-    })()`);
-  }
-
   describe("columns", () => {
-    const WATCHED = ["Time", "Outcome", "Model", "Input", "Output", "First token", "Duration", "Cost"];
-
-    for (const width of [1_280, 1_920, 390])
-      test(`at ${width} pixels no model, time or amount is cut in requests and usage`, async () => {
-        const page = await open("/console/requests", { width });
-        expect(await listCut(page, "Requests", WATCHED)).toEqual([]);
-        await page.goto(`${site.gateway.url}/console/usage?range=7d`);
-        const usage = ["Model", "Cost", "Requests", "Errors", "Input", "Output", "Cached", "TTFT", "Time"];
-        expect(await listCut(page, "Usage by model", usage)).toEqual([]);
-      });
-
     test("a phone shows each request as a card with its model and its cost side by side", async () => {
       const page = await open("/console/requests", { width: 390 });
       const row = page.getByRole("table", { name: "Requests" }).locator("tbody tr").first();

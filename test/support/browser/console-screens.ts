@@ -54,6 +54,12 @@ export async function listAddresses({
     ],
     "/console/provider-keys": ["/console/provider-keys", `/console/provider-keys?account=${organization}`],
     "/console/providers/:slug": ["openai", "azure"].map((slug) => `/console/providers/${slug}`),
+    "/console/settings": [
+      "/console/settings",
+      "/console/settings?group=pricing",
+      ...["revisions", "gateways", "sessions"].map((tab) => `/console/settings?tab=${tab}`),
+    ],
+    "/console/guardrails": ["/console/guardrails", "/console/guardrails?new=1"],
     "/console/routing": [
       "/console/routing",
       "/console/routing?tier=gateway-auto%2Fbalanced",
