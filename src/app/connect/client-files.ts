@@ -5,7 +5,7 @@ import { TOML_EDITOR } from "./toml-editor.ts";
 /** The variable from which clients read the gateway's key. */
 export const KEY_VARIABLE = "GATEWAY_API_KEY";
 
-/** What a client is told. */
+/** What is written into a client's configuration. */
 export interface ConnectParameters {
   /** The gateway's address, without the path of the API. */
   readonly url: string;

@@ -18,7 +18,7 @@ import { type MemberPath, memberAt, type TextEditor, withMember } from "./text-e
 const MAX_BYTES = 4_194_304;
 const OWNER_ONLY = 0o600;
 
-/** What was in a file before it was changed, beside it in the file with this ending. */
+/** The ending of the file beside a changed file that keeps its former contents. */
 const RECORD = ".before-gateway.json";
 
 /** A member that was written. `before` is absent if the file did not have it. */

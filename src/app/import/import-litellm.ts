@@ -128,7 +128,7 @@ class LitellmImport {
       });
   }
 
-  /** LiteLLM rejects requests above `rpm` and `tpm` only if it is told to. */
+  /** LiteLLM rejects requests above `rpm` and `tpm` only if a setting asks for it. */
   private enforcesRates(): boolean {
     return this.files.some(({ value }) =>
       ["router_settings", "litellm_settings"].some((section) => {

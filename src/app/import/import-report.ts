@@ -27,6 +27,12 @@ export interface SettingResult extends Remark {
   readonly outcome: Exclude<ConfigImportOutcome, "unpriced">;
 }
 
+/** What becomes of a setting or a field that works otherwise here, and of which nothing is lost. */
+export const differs = (text: string): SettingResult => ({ outcome: "differs", text });
+
+/** What becomes of a setting or a field that is lost, and what to do in its place. */
+export const missing = (text: string): SettingResult => ({ outcome: "missing", text });
+
 /** A setting in a source file. */
 export interface SourcePath {
   readonly file: YamlSource;

@@ -1,14 +1,6 @@
 import type { ConfiguredOutput } from "../config/config-schema.ts";
+import { differs, missing, type SettingResult } from "./import-report.ts";
 import { isPriceField } from "./litellm-prices.ts";
-
-/** What becomes of a field that is not written. `differs`: nothing is lost. */
-interface FieldRemark {
-  readonly outcome: "differs" | "missing";
-  readonly text: string;
-}
-
-const differs = (text: string): FieldRemark => ({ outcome: "differs", text });
-const missing = (text: string): FieldRemark => ({ outcome: "missing", text });
 
 const PRESET = missing(
   "Requests do not get it by themselves. An account can store a preset with it, which clients name: gateway named-routes set @name.",
@@ -31,7 +23,7 @@ const OWN_HEADERS = missing(
 const MOCK = missing("Nothing is simulated by a model's entry. The sandbox answers tests (docs/sandbox.md).");
 
 /** The fields of `litellm_params` that are not written, and why. */
-const PARAMETERS: Readonly<Record<string, FieldRemark>> = {
+const PARAMETERS: Readonly<Record<string, SettingResult>> = {
   additional_drop_params: missing("providers.<slug>.models.takes can say that a parameter is not sent."),
   api_version: differs("Only the address of Azure OpenAI has a version."),
   aws_bedrock_runtime_endpoint: missing("Set it as providers.amazon-bedrock.base_url."),
@@ -91,7 +83,7 @@ const PARAMETERS: Readonly<Record<string, FieldRemark>> = {
 };
 
 /** The fields of `model_info` that have an effect in LiteLLM and are not written. All others only describe the model. */
-const INFO: Readonly<Record<string, FieldRemark>> = {
+const INFO: Readonly<Record<string, SettingResult>> = {
   access_groups: missing(
     "There are no groups of models. Keys and accounts list what they may use: gateway keys create --models, gateway orgs update --allowed-models.",
   ),
@@ -108,14 +100,14 @@ const INFO: Readonly<Record<string, FieldRemark>> = {
 };
 
 /** Returns what becomes of a field of `litellm_params` that is not written. */
-export function describeParameter(name: string): FieldRemark {
-  if (Object.hasOwn(PARAMETERS, name)) return PARAMETERS[name] as FieldRemark;
+export function describeParameter(name: string): SettingResult {
+  if (Object.hasOwn(PARAMETERS, name)) return PARAMETERS[name] as SettingResult;
   return isPriceField(name) ? UNREAD_PRICE : missing("The import does not know this parameter.");
 }
 
 /** Returns what becomes of a field of `model_info` that is not written; null if it only describes the model. */
-export function describeInfo(name: string): FieldRemark | null {
-  if (Object.hasOwn(INFO, name)) return INFO[name] as FieldRemark;
+export function describeInfo(name: string): SettingResult | null {
+  if (Object.hasOwn(INFO, name)) return INFO[name] as SettingResult;
   return isPriceField(name) ? UNREAD_PRICE : null;
 }
 

@@ -1,5 +1,5 @@
 import type { ConfigDraft } from "./config-draft.ts";
-import type { SettingResult } from "./import-report.ts";
+import { differs, missing, type SettingResult } from "./import-report.ts";
 import { readCallbacks } from "./litellm-callbacks.ts";
 import type { References } from "./references.ts";
 import { MAX_REPEATS, writeMilliseconds, writeRepeats, writeWhole } from "./write-settings.ts";
@@ -15,13 +15,6 @@ export interface SettingRule extends SettingResult {
   /** Writes the setting. Returns false if its value cannot be written, or what became of it if that depends on the value. */
   readonly write?: (value: unknown, context: SettingContext) => boolean | SettingResult;
 }
-
-const differs = (text: string, target?: string): SettingRule => ({
-  outcome: "differs",
-  text,
-  ...(target === undefined ? {} : { target }),
-});
-const missing = (text: string): SettingRule => ({ outcome: "missing", text });
 
 const timer = (key: string, text: string): SettingRule => ({
   outcome: "differs",
@@ -146,7 +139,10 @@ export const LITELLM_SETTINGS: Readonly<Record<string, Readonly<Record<string, S
     enable_tag_filtering: missing(
       "Tags do not choose a provider here. A tier can choose models by a request header (docs/tiers.md).",
     ),
-    max_fallbacks: differs("limits.attempts is the number of attempts for one request.", "limits.attempts"),
+    max_fallbacks: {
+      ...differs("limits.attempts is the number of attempts for one request."),
+      target: "limits.attempts",
+    },
     content_policy_fallbacks: missing("A refusal by a vendor's content filter is returned to the client."),
     model_group_retry_policy: missing(
       "Whether an error is retried depends on its kind; see docs/routing.md.",

@@ -393,5 +393,5 @@ async function store(
   return revision;
 }
 
-/** The last characters of a secret are shown if it has so many that they do not help to guess it. */
+/** How many last characters of a secret are shown, and from which length on: in a shorter secret they would help to guess it. */
 const [SHOWN_CHARS, SHOWN_FROM] = [4, 16];

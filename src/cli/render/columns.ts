@@ -58,7 +58,7 @@ export function printUse(value: unknown): string {
 
 const HOUR_MS = 3_600_000;
 
-/** Prints the hour in which a resource was last used, of which only the hour is known, such as `2027-01-31T14:00–15:00`. */
+/** Prints the hour in which a resource was last used, such as `2027-01-31T14:00–15:00`. Minutes are not recorded. */
 export function printHourOfUse(value: unknown): string {
   if (value === null) return "never";
   const end = new Date(Date.parse(String(value)) + HOUR_MS).toISOString();

@@ -1,7 +1,6 @@
-import { useState } from "preact/hooks";
 import { text } from "../../text/text.ts";
+import { AddName } from "../controls/add-name.tsx";
 import { Button } from "../controls/button.tsx";
-import { Field } from "../controls/field.tsx";
 import type { SchemaFieldProps } from "./field-props.ts";
 import { isShort, type Schema, startValue, withMember } from "./schema.ts";
 
@@ -38,7 +37,13 @@ export function MapField(props: SchemaFieldProps) {
           {isShort(member) ? <Remove name={name} onClick={() => change(name, undefined)} /> : null}
         </div>
       ))}
-      <AddEntry label={label} onAdd={(name) => change(name, startValue(member) ?? "")} />
+      <AddName
+        class="add-entry"
+        label={text.schema.nameOfEntry(label)}
+        placeholder={text.schema.entryName}
+        buttonText={text.schema.add}
+        onAdd={(name) => change(name, startValue(member) ?? "")}
+      />
       {error === null ? null : <div class="field-error">{error}</div>}
     </fieldset>
   );
@@ -47,28 +52,5 @@ export function MapField(props: SchemaFieldProps) {
 function Remove({ name, onClick }: { name: string; onClick: () => void }) {
   return (
     <Button kind="bare" size="small" icon="trash" label={text.schema.removeLabel(name)} onClick={onClick} />
-  );
-}
-
-function AddEntry({ label, onAdd }: { label: string; onAdd: (name: string) => void }) {
-  const [name, setName] = useState("");
-  const add = () => {
-    if (name.trim() === "") return;
-    onAdd(name.trim());
-    setName("");
-  };
-  return (
-    <div class="row add-entry">
-      <Field
-        label={text.schema.nameOfEntry(label)}
-        placeholder={text.schema.entryName}
-        value={name}
-        onInput={setName}
-        hidesLabel
-      />
-      <Button icon="plus" onClick={add} isDisabled={name.trim() === ""}>
-        {text.schema.add}
-      </Button>
-    </div>
   );
 }

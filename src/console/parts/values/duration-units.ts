@@ -4,7 +4,7 @@ const SECONDS = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const
 export type DurationUnit = keyof typeof SECONDS;
 export const UNITS = Object.keys(SECONDS) as readonly DurationUnit[];
 
-/** Returns the largest unit of which a number of seconds is a multiple; days for none. */
+/** Returns the largest unit that divides a number of seconds without remainder; days for zero, and for a text that is no whole number. */
 export function chooseUnit(seconds: string): DurationUnit {
   const value = Number(seconds);
   if (seconds.trim() === "" || !Number.isInteger(value) || value === 0) return "days";

@@ -96,29 +96,21 @@ function listColumns(props: TableProps): readonly Column<GuardrailRow>[] {
 
 function Actions({ row: { guardrail, pinned }, ...props }: TableProps & { row: GuardrailRow }) {
   const { name, enabled = true } = guardrail;
-  if (pinned !== null)
-    return (
-      <div class="row row-actions">
-        <Button
-          kind="bare"
-          size="small"
-          label={text.guardrails.viewLabel(name)}
-          onClick={() => open(guardrail)}
-        >
-          {text.guardrails.view}
-        </Button>
-      </div>
-    );
+  const isPinned = pinned !== null;
+  const openButton = (
+    <Button
+      kind="bare"
+      size="small"
+      label={(isPinned ? text.guardrails.viewLabel : text.guardrails.editLabel)(name)}
+      onClick={() => open(guardrail)}
+    >
+      {isPinned ? text.guardrails.view : text.guardrails.edit}
+    </Button>
+  );
+  if (isPinned) return <div class="row row-actions">{openButton}</div>;
   return (
     <div class="row row-actions">
-      <Button
-        kind="bare"
-        size="small"
-        label={text.guardrails.editLabel(name)}
-        onClick={() => open(guardrail)}
-      >
-        {text.guardrails.edit}
-      </Button>
+      {openButton}
       <Button
         kind="bare"
         size="small"

@@ -12,7 +12,7 @@ import { FIRST_KEY } from "./connect-provider.tsx";
 import { type Choice, HostModels } from "./host-models.tsx";
 import { isSound, toModel } from "./model-draft.ts";
 import { pathOf, toSlug } from "./provider-rows.ts";
-import { ensureTested, hasFailed, modelOf, TrialLines, useTrial } from "./trials.tsx";
+import { hasFailed, modelOf, TrialLines, testBeforeSaving, useTrial } from "./trials.tsx";
 
 const words = text.providers;
 
@@ -55,9 +55,8 @@ export function ConnectHost(props: {
   const settings = toSettings(values, chosen.map(toModel));
   const save = () =>
     saving.run(async () => {
-      const wasTried = hasFailed(trials.trial);
-      const trial = await ensureTested(trials, values.slug, settings);
-      if (hasFailed(trial) && !wasTried) return;
+      const trial = await testBeforeSaving(trials, values.slug, settings);
+      if (trial === null) return;
       await props.config.save([{ path: pathOf(values.slug), value: settings }]);
       showToast(words.connect.saved(values.name));
       props.onDone(values.slug, values.name, modelOf(trial));

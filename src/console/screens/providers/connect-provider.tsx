@@ -10,7 +10,7 @@ import { showToast } from "../../parts/layout/toast.tsx";
 import { text } from "../../text/text.ts";
 import { ConnectFoot } from "./connect-foot.tsx";
 import { isPartNeeded, pathOf } from "./provider-rows.ts";
-import { ensureTested, hasFailed, modelOf, TrialLines, useTrial } from "./trials.tsx";
+import { hasFailed, modelOf, TrialLines, testBeforeSaving, useTrial } from "./trials.tsx";
 
 const words = text.providers;
 
@@ -48,9 +48,8 @@ export function ConnectProvider(props: {
   const test = () => trials.run(setup.slug, toSettings(values));
   const save = () =>
     saving.run(async () => {
-      const wasTried = hasFailed(trials.trial);
-      const trial = await ensureTested(trials, setup.slug, toSettings(values));
-      if (hasFailed(trial) && !wasTried) return;
+      const trial = await testBeforeSaving(trials, setup.slug, toSettings(values));
+      if (trial === null) return;
       await config.save([{ path: pathOf(setup.slug), value: toSettings(values) }]);
       showToast(words.connect.saved(setup.name));
       props.onDone(setup.slug, setup.name, modelOf(trial));

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import { AddName } from "../../parts/controls/add-name.tsx";
 import { Button } from "../../parts/controls/button.tsx";
-import { Check, Field } from "../../parts/controls/field.tsx";
+import { Check } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { useAction } from "../../parts/forms/use-action.ts";
 import { text } from "../../text/text.ts";
@@ -63,7 +64,10 @@ export function HostModels(props: {
         />
       ) : null}
       <ChoiceList {...props} />
-      <AddByName
+      <AddName
+        class="add-by-name"
+        label={words.addModel}
+        placeholder={words.addModel}
         onAdd={(name) => onChange(mergeModels(choices, [{ id: name, context_length: null }], slug, true))}
       />
       {props.showsProblems && chosen === 0 ? (
@@ -119,20 +123,5 @@ function ChoiceList(props: {
         </li>
       ))}
     </ul>
-  );
-}
-
-function AddByName({ onAdd }: { onAdd: (name: string) => void }) {
-  const [name, setName] = useState("");
-  const add = () => {
-    if (name.trim() === "") return;
-    onAdd(name.trim());
-    setName("");
-  };
-  return (
-    <div class="row add-by-name">
-      <Field label={words.addModel} hidesLabel placeholder={words.addModel} value={name} onInput={setName} />
-      <Button label={words.addModel} icon="plus" isDisabled={name.trim() === ""} onClick={add} />
-    </div>
   );
 }

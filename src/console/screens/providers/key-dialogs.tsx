@@ -12,7 +12,7 @@ import { showToast } from "../../parts/layout/toast.tsx";
 import { text } from "../../text/text.ts";
 import { ConnectFoot } from "./connect-foot.tsx";
 import { type KeyRow, type NamedKey, pathOf } from "./provider-rows.ts";
-import { ensureTested, hasFailed, TrialLines, useTrial } from "./trials.tsx";
+import { hasFailed, TrialLines, testBeforeSaving, useTrial } from "./trials.tsx";
 import type { ProviderPart } from "./use-providers.ts";
 
 const words = text.providers.provider;
@@ -49,8 +49,7 @@ export function AddKey({ part, keys, onClose, onDone }: DialogProps) {
   const settings = withOnlyKey(part, key);
   const save = () =>
     saving.run(async () => {
-      const wasTried = hasFailed(trials.trial);
-      if (hasFailed(await ensureTested(trials, row.slug, settings, key.id)) && !wasTried) return;
+      if ((await testBeforeSaving(trials, row.slug, settings, key.id)) === null) return;
       await providers.config.save([addEdit(part, key)]);
       showToast(words.keySaved(key.id));
       onDone();
@@ -108,8 +107,7 @@ export function RotateKey({ part, row: key, onClose, onDone }: DialogProps & { r
   };
   const save = () =>
     saving.run(async () => {
-      const wasTried = hasFailed(trials.trial);
-      if (hasFailed(await ensureTested(trials, row.slug, settings, id)) && !wasTried) return;
+      if ((await testBeforeSaving(trials, row.slug, settings, id)) === null) return;
       const params = { id: key.secret?.id ?? "" };
       await call("PUT /api/admin/config/secrets/{id}", { params, body: { value: secret } });
       showToast(words.rotated(key.id));

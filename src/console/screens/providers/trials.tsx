@@ -70,14 +70,19 @@ export function hasFailed(trial: Trial | null): boolean {
   return trial?.kind === "error" || (trial?.kind === "done" && !isGood(trial.keys));
 }
 
-/** Returns the ended test of the present settings. They are tested now if they were not. */
-export async function ensureTested(
+/**
+ * Tests the present settings before they are saved, if they were not tested. Returns the test; null if it fails now, so that
+ * its reason is shown first. Who saves again after a failed test saves in spite of it.
+ */
+export async function testBeforeSaving(
   { trial, run }: Trials,
   slug: string,
   settings: object,
   keyId?: string,
-): Promise<Trial> {
-  return trial === null || trial.kind === "running" ? run(slug, settings, keyId) : trial;
+): Promise<Trial | null> {
+  if (trial !== null && trial.kind !== "running") return trial;
+  const ended = await run(slug, settings, keyId);
+  return hasFailed(ended) ? null : ended;
 }
 
 /** Returns the model that a test has called; null if none. */
