@@ -39,7 +39,8 @@ export class Installation {
   private process: GatewayProcess | null = null;
 
   private constructor(
-    private readonly vendorUrl: string,
+    /** The address of the simulated vendor. */
+    readonly vendorUrl: string,
     /** Null on SQLite. */
     private readonly urls: StoreUrls | null,
   ) {

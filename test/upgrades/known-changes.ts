@@ -16,12 +16,37 @@ export const KNOWN_CHANGES: readonly KnownChange[] = [
     only: "0.1.0",
     why: "since the first PostgreSQL stores, a member may list those that are theirs",
   },
+  { at: /\.pinned\.\d+\.file$/, why: "each installation has a file of its own" },
+  {
+    at: /^GET \/api\/admin\/users\?\S+\.created_at$/,
+    from: "1970-01-01T00:00:00.000Z",
+    why: "the operator's account gets the time of its first key",
+  },
+  {
+    at: /^GET \/api\/admin\/named-routes(\/\S+)?\.body\.data(\.\w+)?\.version$/,
+    why: "a version of the operator's route is a revision of the stored configuration",
+  },
+  {
+    at: /^GET \/api\/admin\/(tiers|named-routes)\.body\.data\.(gateway-auto\/odd|odd-alias|odd-group)$/,
+    only: FIRST_POSTGRES,
+    why: "a tier or named route that this version rejects is left out, and logged",
+  },
 ];
 
 /** The same when the earlier version reads again what the later one has read. */
 export const KNOWN_CHANGES_BACK: readonly KnownChange[] = [
   ...KNOWN_CHANGES,
+  {
+    at: /^GET \/api\/admin\/rejections\?\S+\.body\.(data\.req_\w+|next)/,
+    why: "they are written by a timer",
+  },
   { at: /^GET \/api\/admin\/audit/, why: "reading the prompt log is audited" },
+  { at: /\.outcome$/, from: "completed", why: "versions up to 0.2 do not tell repeated answers apart" },
+  {
+    at: /^GET \/api\/admin\/usage\?\S+\.p\d+$/,
+    from: 12,
+    why: "versions up to 0.2 know no times below 10 ms",
+  },
   {
     at: /^GET \/api\/admin\/named-routes\?account_id=\S+\.body\.data$/,
     only: FIRST_POSTGRES,
@@ -68,10 +93,14 @@ export const STORES_NOTHING: ReadonlySet<string> = new Set([
   "GET /",
   "GET /api/admin/catalog",
   "GET /api/admin/catalog/changes",
+  "GET /api/admin/config/providers",
+  "GET /api/admin/config/schema",
   "GET /api/admin/gateways",
   "GET /api/admin/generations/histogram",
   "GET /api/admin/generations/stream",
   "GET /api/admin/health",
+  // Its buckets move on with the time.
+  "GET /api/admin/health/history",
   "GET /api/admin/models",
   "GET /api/admin/models/{author}/{model}",
   "GET /api/admin/settings",
@@ -95,6 +124,9 @@ export const STORES_NOTHING: ReadonlySet<string> = new Set([
   "POST /api/admin/catalog/changes/{id}/approve",
   "POST /api/admin/catalog/changes/{id}/reject",
   "POST /api/admin/catalog/refresh",
+  "POST /api/admin/config/guardrails/try",
+  "POST /api/admin/config/providers/{provider}/models",
+  "POST /api/admin/config/providers/{provider}/test",
   "POST /api/admin/health/{provider}/clear",
   "POST /api/admin/health/{provider}/test",
   "POST /api/admin/policy/dry-run",
@@ -102,6 +134,9 @@ export const STORES_NOTHING: ReadonlySet<string> = new Set([
   "POST /api/admin/settings/reload",
   "POST /api/admin/webhooks/test",
   "POST /api/console/playground-key",
+  // They are kept for minutes.
+  "GET /api/console/oidc/trials/{id}",
+  "POST /api/console/oidc/trials",
   // They end the session that is read.
   "DELETE /api/admin/sessions/{id}",
   "DELETE /api/console/session",

@@ -1,7 +1,7 @@
 import type { Api } from "./api.ts";
 import { ask, CLIENT_APIS, type ClientApi } from "./requests.ts";
 import type { Upstream } from "./upstream.ts";
-import { REPEATABLE, type WrittenData } from "./write-data.ts";
+import { REPEATABLE, STORED_MODEL, type WrittenData } from "./write-data.ts";
 
 /** The result of a request: its status, the type of its error, and the credentials that the vendor received. */
 interface Outcome {
@@ -46,6 +46,7 @@ export async function probe(
     for (const model of ["first-choice", "split", "@brief", "unused"])
       await send(`a request for ${model}`, user, model);
   if (earlier.has("PUT /api/admin/tiers/{id}")) await send("a request for a tier", user, "gateway-auto/ours");
+  if (earlier.has("PATCH /api/admin/config")) await send("a request for a stored model", user, STORED_MODEL);
   const again = { "idempotency-key": REPEATABLE.id };
   const calls = upstream.credentials.length;
   const { status: answered } = await ask(api, {

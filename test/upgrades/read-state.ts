@@ -30,6 +30,7 @@ export async function readState(api: Api, earlier: Api, data: WrittenData): Prom
     await read("GET /api/admin/organizations/{id}/members", [organization], `?${ALL}`);
   }
   for (const id of data.generations) await read("GET /api/admin/generations/{id}", [id]);
+  for (const id of data.rejected) await read("GET /api/admin/rejections/{id}", [id]);
   for (const id of data.logged) await read("GET /api/admin/generations/{id}/bodies", [id]);
   await readAsOwners(api, earlier, data, state);
   return state;
@@ -47,10 +48,14 @@ async function readLists(read: Read): Promise<void> {
     "generations",
     "sessions",
     "budgets",
+    "rejections",
+    "incidents",
   ])
     await read(`GET /api/admin/${list}`, [], `?${ALL}`);
   for (const one of ["audit/verify", "holds", "identities", "ledger/check", "tiers", "named-routes"])
     await read(`GET /api/admin/${one}`);
+  for (const one of ["", "/export", "/revisions", "/secrets"]) await read(`GET /api/admin/config${one}`);
+  await read("GET /api/admin/config/revisions/{revision}", ["1"]);
   await read("GET /api/admin/tiers/{id}", ["ours"]);
   await read("GET /api/admin/named-routes/{name}", ["split"]);
   await read("GET /api/admin/named-routes/{name}/versions", ["first-choice"]);
@@ -117,6 +122,8 @@ export interface KnownChange {
   readonly at: RegExp;
   /** The earlier version that alone has the field otherwise. Absent: every version. */
   readonly only?: string;
+  /** The value that alone changes. Absent: every value. */
+  readonly from?: unknown;
   readonly why: string;
 }
 
@@ -125,19 +132,37 @@ export function compareStates(before: State, after: State, known: readonly Known
   const differences: string[] = [];
   const compare = (at: string, one: unknown, other: unknown): void => {
     if (Bun.deepEquals(one, other)) return;
-    if (known.some((change) => change.at.test(at))) return;
+    if (known.some((change) => change.at.test(at) && (change.from ?? one) === one)) return;
     if (isObject(one) && isObject(other)) {
       for (const [name, value] of Object.entries(one)) compare(`${at}.${name}`, value, other[name]);
       return;
     }
-    if (Array.isArray(one) && Array.isArray(other) && one.length === other.length) {
-      for (const [index, value] of one.entries()) compare(`${at}.${index}`, value, other[index]);
-      return;
+    if (Array.isArray(one) && Array.isArray(other)) {
+      const isSame = one.length === other.length;
+      // Where one list has more, its members are those of the same name.
+      if (isSame) for (const [index, value] of one.entries()) compare(`${at}.${index}`, value, other[index]);
+      if (isSame) return;
+      const [named, others] = [byName(one), byName(other)];
+      if (named !== null && others !== null) {
+        for (const [name, value] of named) compare(`${at}.${name}`, value, others.get(name));
+        return;
+      }
     }
     differences.push(`${at}: ${shorten(one)} is now ${shorten(other)}`);
   };
   for (const [request, answer] of before) compare(request, answer, after.get(request));
   return differences;
+}
+
+/** Returns the members of a list by their ids or names; null if they have none, or the same. */
+function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> | null {
+  const members = new Map(
+    list.map((member) => {
+      const { id, name } = isObject(member) ? member : {};
+      return [String(id ?? name ?? ""), member];
+    }),
+  );
+  return members.has("") || members.size !== list.length ? null : members;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -19,16 +19,21 @@ export interface WrittenData {
   readonly generations: readonly string[];
   /** Those whose bodies may be in the prompt log. */
   readonly logged: readonly string[];
+  /** Requests that were rejected before they became generations. Empty if the version does not store them. */
+  readonly rejected: readonly string[];
   /** The cookie of a console session; null if the version has none. */
   readonly cookie: string | null;
 }
+
+/** A model whose provider, and the provider's key, the stored configuration has. */
+export const STORED_MODEL = "acme/stored";
 
 /** The id and body of a request that may be repeated with the same result. */
 export const REPEATABLE = { id: "users-1", body: { name: "Made once" } } as const;
 
 /**
  * Makes everything that the API of a version can store: accounts, members, keys of each kind with each limit, credits, provider keys,
- * policies, named routes, tiers, drains, and generations of each outcome in each client API. Members that the version does not take
+ * policies, named routes, tiers, settings, drains, and generations of each outcome in each client API. Members that the version does not take
  * are left out.
  */
 export async function writeData(api: Api, installation: Installation): Promise<WrittenData> {
@@ -38,12 +43,15 @@ export async function writeData(api: Api, installation: Installation): Promise<W
   await writeIdentities(api, accounts);
   await writeProviderKeys(api, accounts);
   await writeRoutes(api, accounts);
+  await writeConfig(api, installation);
   await writeBudgets(api, { keys: keys.inferenceKeys, user: accounts.ada, organization: accounts.acme });
   const cookie = await signIn(api, installation);
   const { generations, logged } = await writeGenerations(api, keys.inferenceKeys);
   await writeRefund(api, generations);
+  const rejected = await writeRejected(api, keys.inferenceKeys);
   return {
     ...keys,
+    rejected,
     accounts: ["acct_default", ...Object.values(accounts)],
     organizations: [accounts.acme, accounts.closed],
     generations,
@@ -238,6 +246,27 @@ async function writeRoutes(api: Api, { ada }: Accounts): Promise<void> {
   }
 }
 
+const CONFIG = "/api/admin/config";
+const STORED_SECRET = `\${secret:stored}`;
+
+/** Stores settings, and a provider with a key, in revisions of which an earlier one is restored. No-op if the version stores none. */
+async function writeConfig(api: Api, { vendorUrl }: Installation): Promise<void> {
+  if (!api.has(`PATCH ${CONFIG}`)) return;
+  const edit = (path: readonly string[], value: unknown) =>
+    api.make(`PATCH ${CONFIG}`, [], { edits: [{ path, value }] });
+  const prices = { prompt: "0.000001", completion: "0.000002" };
+  const models = [{ id: STORED_MODEL, name: "stored", prices }];
+  for (const name of ["stored", "gone"])
+    await api.make(`PUT ${CONFIG}/secrets/{id}`, [name], { value: `sk-of-the-operator-${name}` });
+  await api.make(`DELETE ${CONFIG}/secrets/{id}`, ["gone"]);
+  await edit(["providers", "beta"], { base_url: vendorUrl, api_keys: [STORED_SECRET], models });
+  const { revision } = (await edit(["storage", "rejected_days"], 5)).data;
+  const restored = await api.make(`GET ${CONFIG}/revisions/{revision}`, [String(revision)]);
+  await edit(["storage", "rejected_days"], 6);
+  await api.make(`POST ${CONFIG}/revisions/{revision}/restore`, [String(revision)]);
+  await api.make(`PUT ${CONFIG}`, [], { document: restored.data["document"] });
+}
+
 async function writeNamedRoutes(api: Api, ada: string): Promise<void> {
   await api.make(`PUT ${ROUTES}`, ["first-choice"], {
     kind: "alias",
@@ -319,6 +348,17 @@ async function signIn(api: Api, { url }: Installation): Promise<string | null> {
     headers: { "sec-fetch-site": "same-origin", origin: url },
   });
   return response.headers.get("set-cookie")?.split(";")[0] ?? null;
+}
+
+/** Sends a request that is rejected. Returns its id; none if the version does not store such requests. */
+async function writeRejected(api: Api, [first]: readonly WrittenKey[]): Promise<string[]> {
+  if (!api.has("GET /api/admin/rejections/{id}")) return [];
+  const [chat] = CLIENT_APIS as readonly [ClientApi];
+  const { headers } = await api.call(chat.operation, [], {
+    key: first?.secret ?? "",
+    body: chat.body("ANSWER please", "acme/unknown"),
+  });
+  return [headers.get("x-request-id") ?? ""];
 }
 
 /** The ids of generations. */

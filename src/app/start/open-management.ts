@@ -52,7 +52,7 @@ export async function openManagement(
   const { clock } = stores;
   const masters = openMasterKeys(fileConfig, random);
   const vault = createVault(masters, random);
-  await adoptFormer(stores, { clock, log: SILENT });
+  await adoptFormer(stores, SILENT);
   const config = await addStored(fileConfig, { store: stores.config, vault, environment });
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   const serving = new LateServing(() =>

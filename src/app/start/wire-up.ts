@@ -504,7 +504,7 @@ async function openConfigured(
   const masters = openMasterKeys(config, random);
   const vault = createVault(masters, random);
   const labels = new PlatformKeyLabels();
-  await adoptFormer(stores, { clock, log });
+  await adoptFormer(stores, log);
   const start = await openStartConfig({
     ...{ config, environment, vault, store: stores.config, adapt: adaptConfig },
     async open(config) {

@@ -69,6 +69,10 @@ export interface ConfigStore {
   findConfigRevision(revision: number): Promise<ConfigRevision | null>;
   /** Returns up to `limit` revisions before `before`, the latest first. */
   listConfigRevisions(before: number | null, limit: number): Promise<readonly RevisionHead[]>;
+  /**
+   * Stores the first revisions, in their order, at most `MAX_REVISIONS`. Returns false, and changes nothing, if there is a revision already.
+   */
+  beginConfig(revisions: readonly Omit<ConfigRevision, "revision">[]): Promise<boolean>;
   /** Makes a change the next revision. Returns its number; null, and changes nothing, if `from` is not the latest one. */
   putConfig(change: ConfigChangeSet): Promise<number | null>;
   /** Returns all secrets, by id. */

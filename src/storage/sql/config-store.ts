@@ -10,7 +10,7 @@ import {
 import { listMasterKeys } from "./list-master-keys.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { Revision } from "./statements/revision.ts";
-import { type Sql, sql } from "./statements/statement.ts";
+import { type Sql, sql, type Work } from "./statements/statement.ts";
 import { integer, json, Table, text } from "./statements/table.ts";
 import { type Integer, readInteger } from "./statements/values.ts";
 
@@ -68,14 +68,23 @@ export class SqlConfigStore implements ConfigStore {
     return rows.map(readHead);
   }
 
+  beginConfig(revisions: readonly Omit<ConfigRevision, "revision">[]) {
+    return this.changes.change(
+      function* () {
+        if ((yield* readLatest()) !== 0) return false;
+        for (const [index, one] of revisions.entries())
+          yield* REVISIONS.insert({ ...one, revision: index + 1 });
+        return true;
+      },
+      (hasBegun) => hasBegun,
+    );
+  }
+
   putConfig({ from, next, secrets, removedSecrets }: ConfigChangeSet) {
     const revision = from + 1;
     return this.changes.change(
       function* () {
-        const [latest] = yield* sql<{
-          revision: Integer | null;
-        }>`SELECT max(revision) AS revision FROM config_revisions`;
-        if (readInteger(latest?.revision ?? 0) !== from) return null;
+        if ((yield* readLatest()) !== from) return null;
         yield* REVISIONS.insert({ ...next, revision });
         yield* sql`DELETE FROM config_revisions WHERE revision <= ${revision - MAX_REVISIONS}`;
         for (const secret of secrets) yield* putSecret(secret);
@@ -113,6 +122,13 @@ export class SqlConfigStore implements ConfigStore {
     const rows = await this.database.run(sql<SecretRow>`SELECT * FROM config_secrets ${rest}`);
     return rows.map(readSecret);
   }
+}
+
+/** Returns the number of the latest revision; 0 if there is none. */
+function* readLatest(): Work<number> {
+  const [latest] = yield* sql<{ revision: Integer | null }>`
+    SELECT max(revision) AS revision FROM config_revisions`;
+  return readInteger(latest?.revision ?? 0);
 }
 
 function readHead(row: HeadRow): RevisionHead {

@@ -43,6 +43,18 @@ export function testConfigStore(createStore: CreateStore<ConfigStore>): void {
       expect(await here.listConfigSecrets()).toHaveLength(1);
     });
 
+    test("begins with several revisions, unless there is one already", async () => {
+      const [here, there] = [await createStore(), await createStore()];
+      const first = [changeFrom(0).next, changeFrom(1).next];
+      const begun = await Promise.all([here.beginConfig(first), there.beginConfig(first)]);
+      expect(begun.toSorted()).toEqual([false, true]);
+      expect((await there.listConfigRevisions(null, 10)).map(({ revision }) => revision)).toEqual([2, 1]);
+      expect(await there.findLatestConfig()).toEqual({ revision: 2, ...changeFrom(1).next });
+      expect(await here.putConfig(changeFrom(2))).toBe(3);
+      expect(await there.beginConfig(first)).toBe(false);
+      expect((await here.findLatestConfig())?.revision).toBe(3);
+    });
+
     test("changes its number of changes with each change, also for other connections", async () => {
       const [here, there] = [await createStore(), await createStore()];
       const before = await there.configChanges();

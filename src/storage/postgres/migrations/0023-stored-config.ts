@@ -25,5 +25,15 @@ export const storedConfig: Migration = {
   );
   ALTER TABLE gateways ADD COLUMN config text;
   INSERT INTO revisions (name, revision) VALUES ('config', 0);
+  -- An earlier version would serve without the stored policy. Of tiers and named routes it has its own copies.
+  CREATE FUNCTION keep_earlier_out() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NEW.document::jsonb - 'tiers' - 'named_routes' <> '{}' THEN
+        UPDATE schema_migrations SET oldest_version = 23 WHERE version = 23 AND oldest_version < 23;
+      END IF;
+      RETURN NULL;
+    END $$;
+  CREATE TRIGGER config_keeps_earlier_out AFTER INSERT ON config_revisions
+    FOR EACH ROW EXECUTE FUNCTION keep_earlier_out();
   `,
 };

@@ -2,7 +2,7 @@ import type { SqliteMigration } from "./migration.ts";
 
 /** The outcomes of attempts at providers, and their incidents. */
 export const healthHistory: SqliteMigration = {
-  oldestVersion: 34,
+  oldestVersion: 32,
   sql: `
   -- Sums of all processes. Each attempt counts once in each span, whose buckets differ in length.
   CREATE TABLE provider_outcomes (

@@ -2,7 +2,7 @@ import type { SqliteMigration } from "./migration.ts";
 
 /** Trial sign-ins with settings of OpenID Connect that are not in force. They are kept for minutes. */
 export const oidcTrials: SqliteMigration = {
-  oldestVersion: 35,
+  oldestVersion: 32,
   sql: `
   CREATE TABLE oidc_trials (
     id TEXT PRIMARY KEY,

@@ -2,7 +2,7 @@ import type { SqliteMigration } from "./migration.ts";
 
 /** Requests that were rejected before they became generations. */
 export const rejections: SqliteMigration = {
-  oldestVersion: 36,
+  oldestVersion: 32,
   sql: `
   CREATE TABLE rejections (
     -- The id of the request, which begins with its time; of the last one of several.

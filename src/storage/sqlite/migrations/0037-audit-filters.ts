@@ -5,7 +5,7 @@ import type { SqliteMigration } from "./migration.ts";
  * the epoch, gets the time of its first key, or of this step in a new database.
  */
 export const auditFilters: SqliteMigration = {
-  oldestVersion: 37,
+  oldestVersion: 32,
   sql: `
   DROP INDEX audit_log_account;
   CREATE INDEX audit_log_time ON audit_log (at, place);

@@ -5,7 +5,7 @@ import type { SqliteMigration } from "./migration.ts";
  * times below 10 ms.
  */
 export const waysToEnd: SqliteMigration = {
-  oldestVersion: 38,
+  oldestVersion: 32,
   sql: `
   -- What answers had cost that were returned again without asking a provider. Nanodollars; 0 in sums of earlier versions.
   ALTER TABLE usage_sums ADD COLUMN answers_saved INTEGER NOT NULL DEFAULT 0;

@@ -55,12 +55,12 @@ export function migrate(
 }
 
 function applyMissing(database: Database, steps: readonly SqliteMigration[]) {
-  const { version: before } = readSchema(database);
+  const { version: before, oldestVersion } = readSchema(database);
   const missing = steps.slice(before);
   if (missing.length === 0) return { before, after: before };
   for (const { sql } of missing) database.exec(sql);
   database.exec(`PRAGMA user_version = ${steps.length}`);
-  const oldest = Math.max(...steps.map(({ oldestVersion }) => oldestVersion));
+  const oldest = Math.max(oldestVersion, ...steps.map((step) => step.oldestVersion));
   if (oldest === steps.length)
     database.query("DELETE FROM settings WHERE name = ?").run(OLDEST_SCHEMA_SETTING);
   else database.query(PUT_SETTING).run(OLDEST_SCHEMA_SETTING, String(oldest));

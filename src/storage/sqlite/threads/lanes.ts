@@ -62,6 +62,7 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     findLatestConfig: "lookup",
     findConfigRevision: "list",
     listConfigRevisions: "list",
+    beginConfig: "write",
     putConfig: "write",
     listConfigSecrets: "lookup",
     listSealedByOthers: "lookup",
