@@ -38,8 +38,8 @@ interface JoiningGateway {
   readonly id: string;
   readonly dataDir: string;
   readonly masters: MasterKeys;
-  /** What the gateway reports of its configuration. */
-  readonly config: GatewayConfig;
+  /** Returns what the gateway reports of its configuration, for stores that several share. */
+  describeConfig(): GatewayConfig;
 }
 
 /**
@@ -77,14 +77,16 @@ async function requireOwnId(joining: JoiningGateway): Promise<void> {
   );
 }
 
-function describe({ id, dataDir, masters, config }: JoiningGateway) {
+function describe({ id, dataDir, masters, describeConfig }: JoiningGateway) {
   return {
     id,
     host: hostname(),
     version: packageJson.version,
     dataDir: resolve(dataDir),
     masterKeys: masters.list().map((master) => master.id),
-    config,
+    get config() {
+      return describeConfig();
+    },
   };
 }
 

@@ -211,13 +211,10 @@ async function buildParts({
   const { clock, random } = platform;
   const { stores, gatewayId } = resources;
   requireOidcSecret(config);
-  const reported = describeGatewayConfig({
-    config,
-    revision: started.stored?.revision ?? 0,
-    unapplied: started.unapplied,
-  });
+  const { stored, unapplied } = started;
   const gateways = await joinGateways({
-    ...{ stores, clock, masters, id: gatewayId, dataDir: config.data_dir, config: reported },
+    ...{ stores, clock, masters, id: gatewayId, dataDir: config.data_dir },
+    describeConfig: () => describeGatewayConfig({ config, revision: stored?.revision ?? 0, unapplied }),
   });
   const { max_staleness_ms: maxStalenessMs } = config.storage;
   const health = new StoreHealth({ clock, maxStalenessMs });

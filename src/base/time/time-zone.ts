@@ -10,18 +10,25 @@ export interface ZoneOffset {
 
 /** The days of a time zone, as numbers of its dates since the epoch. */
 export class TimeZone {
-  private readonly format: Intl.DateTimeFormat;
+  private constructor(
+    readonly name: string,
+    /** Null for UTC: the first format loads the rules of all zones, which would take milliseconds of each start. */
+    private readonly format: Intl.DateTimeFormat | null,
+  ) {}
 
-  private constructor(readonly name: string) {
-    this.format = new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" });
-  }
+  /** Coordinated Universal Time. */
+  static readonly UTC = new TimeZone("UTC", null);
 
   /** Returns the time zone with a name of the IANA database, such as `Europe/Berlin`; null if there is none. */
   static find(name: string): TimeZone | null {
     // Names are letters with a few marks. Offsets, which some engines take, have no rules for summer time.
     if (!/^[A-Za-z][\w+/-]{1,63}$/.test(name)) return null;
+    if (name === TimeZone.UTC.name) return TimeZone.UTC;
     try {
-      return new TimeZone(name);
+      return new TimeZone(
+        name,
+        new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" }),
+      );
     } catch {
       return null;
     }
@@ -29,6 +36,7 @@ export class TimeZone {
 
   /** Returns the offset at a time, in minutes. */
   offsetAt(ms: number): number {
+    if (this.format === null) return 0;
     const parts = this.format.formatToParts(ms);
     const text = parts.find(({ type }) => type === "timeZoneName")?.value ?? "GMT";
     const [, sign, hours, minutes] = OFFSET.exec(text) ?? [];
@@ -75,6 +83,3 @@ export class TimeZone {
 }
 
 const OFFSET = /^GMT([+-])(\d\d):(\d\d)$/;
-
-/** Coordinated Universal Time. */
-export const UTC = TimeZone.find("UTC") as TimeZone;

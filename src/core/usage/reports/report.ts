@@ -7,7 +7,7 @@ import {
   HOURS_OF_DAY,
   parseDay,
 } from "../../../base/time/time.ts";
-import { TimeZone, UTC } from "../../../base/time/time-zone.ts";
+import { TimeZone } from "../../../base/time/time-zone.ts";
 import type { UsageCounters } from "./usage-sums.ts";
 
 /** The dimensions by which a usage report can be grouped. */
@@ -186,7 +186,7 @@ export function readRange({ from, to }: RangeInput, { groups, now, zone }: Range
   if (fromHour > toHour) rejectField("from", "must be before to");
   if (toHour - fromHour >= MAX_DAYS * HOURS_OF_DAY)
     rejectField("from", `must be at most ${MAX_DAYS - 1} days before to`);
-  return zone === UTC
+  return zone === TimeZone.UTC
     ? { fromHour, toHour }
     : { fromHour, toHour, wholeDays: listDays(fromHour, toHour, zone) };
 }
@@ -244,7 +244,7 @@ export function formatRange(
  * @throws GatewayError `invalid_request` if there is none.
  */
 export function readZone(name: string | undefined): TimeZone {
-  if (name === undefined || name === UTC.name) return UTC;
+  if (name === undefined) return TimeZone.UTC;
   return (
     TimeZone.find(name) ??
     rejectField("timezone", "must be a time zone of the IANA database, such as Europe/Berlin")
