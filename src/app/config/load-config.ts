@@ -138,6 +138,9 @@ export function combineConfig(
   const added = stored === null ? [] : listAdded(file.written, stored.settings);
   const value = putSettings(file.written, added) as Record<string, unknown>;
   const isAdded = createPathTest(added, value);
+  // A section of which the file has nothing, such as a provider with stored keys only.
+  const isOnlyAdded = (path: ConfigPath) =>
+    !hasPath(file.written, path) && added.some((one) => startsWith(one.path, path));
   const variableAt = applyEnvironment(value, ofVariables.environment);
   const effective = configSchema.safeParse(value);
   const known = new Set(inFile.map(({ path, text }) => `${path.join(".")} ${text}`));
@@ -158,7 +161,7 @@ export function combineConfig(
     stored,
     variableAt,
     referring: [...file.referring, ...ofVariables.referring, ...listAddedReferences(stored, added, value)],
-    placeOf: (path) => (isAdded(path) ? null : file.placeOf(path)),
+    placeOf: (path) => (isAdded(path) || isOnlyAdded(path) ? null : file.placeOf(path)),
   });
   const withSecret = insertPassword(config);
   return {

@@ -331,7 +331,7 @@ async function tryChange(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const missing = listMissing(document, findSecret);
-    return fail("invalid_request", `The configuration cannot be stored.\n${error.message}`, {
+    return fail("invalid_request", `The changed configuration is not valid.\n${error.message}`, {
       metadata: {
         problems: error.problems.slice(0, MAX_NAMED).map(presentProblem),
         missing_secrets: missing,

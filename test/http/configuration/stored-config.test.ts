@@ -138,6 +138,14 @@ describe("the stored configuration", () => {
     expect((await admin("GET", "/config")).data).toEqual(before.data);
   });
 
+  test("names no line of the file in a problem with what the file does not have", async () => {
+    const { status, body } = await edit(["providers", "unknown", "api_keys"], ["sk-0123456789abcdef"]);
+    expect(status).toBe(400);
+    const [problem] = body.error.metadata.problems;
+    expect(problem).toMatchObject({ file: null, line: null, field: "providers.unknown" });
+    expect(problem.message).toStartWith("providers.unknown is not in the catalog");
+  });
+
   test("refers to no variable and no file of the machine, and sets nothing that belongs to it", async () => {
     for (const value of [refer("HOME"), refer("file:/etc/hostname")]) {
       const { status, body } = await edit(["console", "url"], value);
