@@ -28,7 +28,7 @@ const MAIN = "src/main.ts";
 const THREADS = ["src/**/*-worker.ts"];
 
 /** Files that the program reads, relative to the project. */
-const FILES = ["catalog/*.json", "catalog/models/*.json", "dist/console/*", "docs/**/*.{md,png,svg}"];
+const FILES = ["catalog/*.json", "catalog/models/*.json", "dist/console/*", "docs/**/*.{md,svg,webp}"];
 
 /**
  * Lists the programs in the executable, relative to the project: first the one that it starts with, then those of its threads. Their

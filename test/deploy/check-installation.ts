@@ -52,7 +52,7 @@ async function checkPages({ url }: StartedGateway): Promise<void> {
   for (const path of [
     "/docs",
     "/docs/operations/install",
-    "/docs/console/requests.png",
+    "/docs/console/requests.webp",
     "/docs/reference",
     "/openapi.json",
     "/readyz",

@@ -55,7 +55,7 @@ describe.skipIf(!IS_DEPLOY_RUN)("the npm package", () => {
       "catalog/providers.json",
       "dist/console/main.js.br",
       "docs/operations/install.md",
-      "docs/console/requests.png",
+      "docs/console/requests.webp",
       "LICENSE",
       "README.md",
     ])

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import type { DocumentSource } from "../../http/context/document-source.ts";
 
 /** Files of other types, such as measured figures, are not served. */
-const SERVED = /\.(md|png|svg)$/;
+const SERVED = /\.(md|svg|webp)$/;
 
 /** Opens the folder of the documents. Nothing is read before the first request for a page. */
 export function openDocuments(folder: string): DocumentSource {

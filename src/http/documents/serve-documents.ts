@@ -33,7 +33,7 @@ const FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancest
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   md: "text/markdown; charset=utf-8",
-  png: "image/png",
+  webp: "image/webp",
   svg: "image/svg+xml",
 };
 

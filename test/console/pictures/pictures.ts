@@ -18,8 +18,6 @@ export interface PictureIds {
   readonly organization: string;
 }
 
-const MODELS = ["anthropic/claude-sonnet-4.6", "openai/gpt-5", "moonshotai/kimi-k2.6"];
-
 async function talk(page: Page): Promise<void> {
   const message = page.getByRole("textbox", { name: /message/i }).first();
   await message.fill("Which of our warehouses is closest to Rotterdam?");
@@ -27,31 +25,30 @@ async function talk(page: Page): Promise<void> {
   await page.waitForTimeout(4_000);
 }
 
-/** Lists the pictures of all screens. */
+async function tryGuardrail(page: Page): Promise<void> {
+  await page.getByLabel("Name *").fill("contact-data");
+  await page.getByRole("button", { name: "Personal data" }).click();
+  await page.getByLabel("Action *").selectOption("mask");
+  const text = "Call Grace on +49 30 901820, or write to grace@example.com.";
+  await page.getByLabel("Text of a request").fill(text);
+  await page.getByRole("button", { name: "Try", exact: true }).click();
+}
+
+/** Lists the pictures that the documents show. */
 export function listPictures({ failover, organization }: PictureIds): readonly Picture[] {
   return [
     { name: "requests", theme: "light", path: "/console/requests" },
     { name: "request", theme: "light", path: `/console/requests/${failover}` },
-    { name: "request-dark", theme: "dark", path: `/console/requests/${failover}` },
     { name: "usage", theme: "light", path: "/console/usage?range=24h" },
+    { name: "organization", theme: "light", path: `/console/people/${organization}?tab=budgets` },
+    { name: "providers", theme: "light", path: "/console/providers" },
     {
       name: "playground",
-      theme: "light",
+      theme: "dark",
       path: "/console/playground?models=openai/gpt-5-mini",
       prepare: talk,
     },
-    { name: "models", theme: "light", path: "/console/models" },
-    { name: "model", theme: "light", path: `/console/models/${MODELS[0]}` },
-    { name: "compare", theme: "dark", path: `/console/models/compare?ids=${MODELS.join(",")}` },
-    { name: "welcome", theme: "light", path: "/console/welcome" },
-    { name: "keys", theme: "light", path: "/console/keys" },
-    { name: "budgets", theme: "light", path: "/console/budgets" },
-    { name: "credits", theme: "light", path: `/console/credits/${organization}` },
-    { name: "people", theme: "light", path: `/console/people/${organization}` },
-    { name: "provider-keys", theme: "light", path: "/console/provider-keys" },
-    { name: "health", theme: "light", path: "/console/health" },
-    { name: "routing", theme: "light", path: "/console/routing?tier=gateway-auto/balanced" },
+    { name: "guardrails", theme: "light", path: "/console/guardrails?new=1", prepare: tryGuardrail },
     { name: "settings", theme: "light", path: "/console/settings" },
-    { name: "audit", theme: "light", path: "/console/audit" },
   ];
 }

@@ -2,7 +2,7 @@
  * Takes the pictures of the console in docs/console/, from a gateway with seeded requests: `npm run suite -- pictures`. An argument chooses
  * the pictures whose names contain it.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { startBrowser } from "../../support/browser/browser.ts";
@@ -16,6 +16,8 @@ const FOLDER = join(import.meta.dir, "../../../docs/console");
 const SIZE = { width: 1_440, height: 900 };
 /** The shortest time without a request, after which a screen is complete. Milliseconds. */
 const CALM_MS = 700;
+/** Of 100. */
+const QUALITY = 85;
 
 /** A generation that a second provider answered after the first had failed. */
 async function findFailover({ gateway }: ConsoleSite): Promise<string> {
@@ -40,13 +42,26 @@ async function addBudgets({ gateway, organization }: ConsoleSite): Promise<void>
     await callAdmin(gateway, gateway.adminKey, "POST", "/budgets", { account_id: organization, ...budget });
 }
 
+/** Providers that a gateway for several teams may have. */
+async function addProviders({ gateway }: ConsoleSite): Promise<void> {
+  const edits = ["anthropic", "deepinfra", "deepseek", "google", "mistral"].map((slug) => ({
+    path: ["providers", slug, "api_keys"],
+    value: [`sk-${slug}-0123456789abcdef`],
+  }));
+  const { status, body } = await callAdmin(gateway, gateway.adminKey, "PATCH", "/config", { edits });
+  if (status !== 200) throw new Error(`the providers: ${JSON.stringify(body)}`);
+}
+
 async function take(page: Page, { name, path, prepare }: Picture, url: string): Promise<void> {
   await page.goto(url + path);
   await page.locator("h1").first().waitFor();
   await prepare?.(page);
   await page.waitForTimeout(CALM_MS);
-  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
-  console.log(`docs/console/${name}.png`);
+  const browser = await page.context().newCDPSession(page);
+  // A third of the size of a PNG, and the text is as sharp.
+  const { data } = await browser.send("Page.captureScreenshot", { format: "webp", quality: QUALITY });
+  writeFileSync(join(FOLDER, `${name}.webp`), Buffer.from(data, "base64"));
+  console.log(`docs/console/${name}.webp`);
 }
 
 const only = process.argv[2] ?? "";
@@ -56,6 +71,7 @@ try {
   mkdirSync(FOLDER, { recursive: true });
   const { url } = site.gateway;
   await addBudgets(site);
+  await addProviders(site);
   const pictures = listPictures({ failover: await findFailover(site), organization: site.organization });
   for (const colorScheme of ["light", "dark"] as const) {
     const chosen = pictures.filter((one) => one.theme === colorScheme && one.name.includes(only));

@@ -83,7 +83,7 @@ describe("GET /docs", () => {
     for (const [path, type] of [
       ["/docs", "text/html; charset=utf-8"],
       ["/docs/routing", "text/html; charset=utf-8"],
-      ["/docs/console/requests.png", "image/png"],
+      ["/docs/console/requests.webp", "image/webp"],
       ["/docs/performance/small.svg", "image/svg+xml"],
     ] as const) {
       const first = await get(path);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { Prose } from "../values/prose.tsx";
 
 interface FieldProps {
   readonly label: string;
@@ -96,7 +97,7 @@ export function FieldAbout({ id, hint, error }: { id: string } & Pick<FieldProps
     );
   return hint ? (
     <div id={`${id}-about`} class="field-hint">
-      {hint}
+      {typeof hint === "string" ? <Prose>{hint}</Prose> : hint}
     </div>
   ) : null;
 }

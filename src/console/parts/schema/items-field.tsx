@@ -1,5 +1,6 @@
 import { text } from "../../text/text.ts";
 import { Button } from "../controls/button.tsx";
+import { Prose } from "../values/prose.tsx";
 import type { SchemaFieldProps } from "./field-props.ts";
 import { type Schema, startValue } from "./schema.ts";
 
@@ -15,7 +16,11 @@ export function ItemsField(props: SchemaFieldProps) {
   return (
     <fieldset class="field schema-items">
       <legend class={hidesLabel ? "visually-hidden" : "field-label"}>{label}</legend>
-      {hidesLabel ? null : <div class="field-hint">{schema.description}</div>}
+      {hidesLabel ? null : (
+        <div class="field-hint">
+          <Prose>{schema.description ?? ""}</Prose>
+        </div>
+      )}
       {items.map((one, i) => {
         const name = text.schema.item(label.replace(/s$/, ""), i + 1);
         return (

@@ -1,6 +1,7 @@
 import { text } from "../../text/text.ts";
 import { AddName } from "../controls/add-name.tsx";
 import { Button } from "../controls/button.tsx";
+import { Prose } from "../values/prose.tsx";
 import type { SchemaFieldProps } from "./field-props.ts";
 import { isShort, type Schema, startValue, withMember } from "./schema.ts";
 
@@ -18,7 +19,11 @@ export function MapField(props: SchemaFieldProps) {
   return (
     <fieldset class="field schema-map">
       <legend class={hidesLabel ? "visually-hidden" : "field-label"}>{label}</legend>
-      {hidesLabel ? null : <div class="field-hint">{schema.description}</div>}
+      {hidesLabel ? null : (
+        <div class="field-hint">
+          <Prose>{schema.description ?? ""}</Prose>
+        </div>
+      )}
       {entries.map(([name, one]) => (
         <div key={name} class={isShort(member) ? "map-entry short" : "map-entry"}>
           <div class="row">

@@ -4,6 +4,7 @@ import { SecretField } from "../config/secret-field.tsx";
 import { Combobox } from "../controls/combobox.tsx";
 import { Check, Field, Select } from "../controls/field.tsx";
 import { ListInput } from "../controls/list-input.tsx";
+import { Prose } from "../values/prose.tsx";
 import type { SchemaFieldProps } from "./field-props.ts";
 import { ItemsField } from "./items-field.tsx";
 import { JsonField } from "./json-field.tsx";
@@ -83,7 +84,11 @@ function SwitchField(props: SchemaFieldProps) {
         isChecked={(value ?? schema.default) === true}
         onChange={(isChecked) => onChange(isChecked || schema.const === undefined ? isChecked : undefined)}
       />
-      {props.hidesLabel ? null : <div class="field-hint">{schema.description}</div>}
+      {props.hidesLabel ? null : (
+        <div class="field-hint">
+          <Prose>{schema.description ?? ""}</Prose>
+        </div>
+      )}
       {error === null ? null : <div class="field-error">{error}</div>}
     </div>
   );
@@ -181,7 +186,11 @@ function ChoicesField(props: SchemaFieldProps) {
           />
         ))}
       </div>
-      {props.hidesLabel ? null : <div class="field-hint">{schema.description}</div>}
+      {props.hidesLabel ? null : (
+        <div class="field-hint">
+          <Prose>{schema.description ?? ""}</Prose>
+        </div>
+      )}
       {error === null ? null : <div class="field-error">{error}</div>}
     </fieldset>
   );

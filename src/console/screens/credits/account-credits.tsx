@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Button } from "../../parts/controls/button.tsx";
+import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx";
 import { Id, Money } from "../../parts/values/values.tsx";
@@ -74,18 +75,13 @@ export function AccountCredits({ id, knownName }: { id: string; knownName: strin
 
 function Heading({ id, name }: { id: string; name: string | null }) {
   return (
-    <div class="crumbs">
-      {isOperator.value ? (
-        <>
-          <a href="/console/credits">{text.credits.title}</a>
-          <span class="faint">/</span>
-        </>
-      ) : null}
-      <h1 class="cut" title={name ?? undefined}>
-        {isOperator.value ? (name ?? <NameSkeleton />) : text.credits.title}
-      </h1>
+    <Crumbs
+      list={isOperator.value ? { title: text.credits.title, address: "/console/credits" } : undefined}
+      title={isOperator.value ? (name ?? <NameSkeleton />) : text.credits.title}
+      hint={name ?? undefined}
+    >
       <Id id={id} />
-    </div>
+    </Crumbs>
   );
 }
 

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Key } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
+import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
@@ -46,16 +47,15 @@ export function KeyPage({ id }: { id: string }) {
 function Heading({ of: key, id, hasFailed }: { of: KeyDetails | null; id: string; hasFailed: boolean }) {
   const state = key === null ? "active" : stateOf(key);
   return (
-    <div class="crumbs">
-      <a href="/console/keys">{text.keys.title}</a>
-      <span class="faint">/</span>
-      <h1 class="cut" title={key?.name}>
-        {key?.name ?? (hasFailed ? text.keys.title : <NameSkeleton />)}
-      </h1>
+    <Crumbs
+      list={{ title: text.keys.title, address: "/console/keys" }}
+      title={key?.name ?? (hasFailed ? text.keys.title : <NameSkeleton />)}
+      hint={key?.name}
+    >
       {state === "active" ? null : <Badge tone="warn">{text.keys.states[state]}</Badge>}
       {key?.kind === "management" ? <Badge tone="accent">{text.keys.kinds.management}</Badge> : null}
       <Id id={id} />
-    </div>
+    </Crumbs>
   );
 }
 

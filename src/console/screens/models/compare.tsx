@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
+import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
@@ -10,8 +11,8 @@ import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 import { type Comparison, compareModels } from "./compare-models.ts";
-import { Crumbs } from "./crumbs.tsx";
 import { MAX_COMPARED, modelPath, readIds } from "./model-filters.ts";
+import { MODELS_LIST } from "./models-list.ts";
 
 const words = text.models;
 
@@ -27,7 +28,7 @@ export default function CompareModels() {
   return (
     <Page
       title={words.compareTitle}
-      heading={<Crumbs>{words.compareTitle}</Crumbs>}
+      heading={<Crumbs list={MODELS_LIST} title={words.compareTitle} />}
       actions={<Actions ids={ids} />}
     >
       <Picker ids={ids} />

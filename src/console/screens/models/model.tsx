@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { emptyConversation } from "../../conversation/conversation.ts";
 import { CODE_CLIENTS, type CodeClient, printCode } from "../../conversation/print-code.ts";
 import { Segments } from "../../parts/controls/segments.tsx";
+import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
@@ -13,13 +14,13 @@ import type { ScreenProps } from "../../state/screen.ts";
 import { isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { printCurl } from "../request/print-curl.ts";
-import { Crumbs } from "./crumbs.tsx";
 import { EndpointTakes } from "./endpoint-takes.tsx";
 import { EndpointsTable } from "./endpoints-table.tsx";
 import { comparePath } from "./model-filters.ts";
 import { printModalities, printTokens, soleApiOf } from "./model-format.ts";
 import { ModelSettings } from "./model-settings.tsx";
 import { Price, ServedText } from "./model-values.tsx";
+import { MODELS_LIST } from "./models-list.ts";
 import { PricesTable } from "./prices-table.tsx";
 
 const words = text.models;
@@ -32,7 +33,7 @@ export default function Model({ params }: ScreenProps) {
   return (
     <Page
       title={model?.name ?? id}
-      heading={model === null ? <Crumbs>{id}</Crumbs> : <Heading model={model} />}
+      heading={model === null ? <Crumbs list={MODELS_LIST} title={id} /> : <Heading model={model} />}
       actions={<Actions id={id} model={model} />}
     >
       {error !== null ? (
@@ -48,15 +49,14 @@ export default function Model({ params }: ScreenProps) {
 
 function Heading({ model }: { model: ModelDetails }) {
   return (
-    <div class="model-heading">
-      <Crumbs>{model.name}</Crumbs>
+    <Crumbs list={MODELS_LIST} title={model.name}>
       <span class="id" title={model.id}>
         <span class="cut">{model.id}</span>
         <Copy value={model.id} label={text.values.copyId} />
       </span>
       <ServedText model={model} />
       {model.is_free ? <Badge tone="good">{words.free}</Badge> : null}
-    </div>
+    </Crumbs>
   );
 }
 

@@ -1,5 +1,6 @@
 import { call } from "../../api/client.ts";
 import type { Operations, Organization } from "../../api/schema.ts";
+import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx";
 import { Tabs } from "../../parts/layout/tabs.tsx";
@@ -47,22 +48,16 @@ export function AccountPage({ id }: { id: string }) {
 }
 
 function Heading({ id, account, hasFailed }: { id: string; account: Account | null; hasFailed: boolean }) {
+  const address = id.startsWith("org_") ? "/console/people" : "/console/people?kind=user";
   return (
-    <div class="crumbs">
-      {isOperator.value ? (
-        <>
-          <a href={id.startsWith("org_") ? "/console/people" : "/console/people?kind=user"}>
-            {text.people.title}
-          </a>
-          <span class="faint">/</span>
-        </>
-      ) : null}
-      <h1 class="cut" title={account?.name}>
-        {account?.name ?? (hasFailed ? text.people.title : <NameSkeleton />)}
-      </h1>
+    <Crumbs
+      list={isOperator.value ? { title: text.people.title, address } : undefined}
+      title={account?.name ?? (hasFailed ? text.people.title : <NameSkeleton />)}
+      hint={account?.name}
+    >
       {account?.closed_at ? <Badge tone="warn">{text.lists.closed}</Badge> : null}
       <Id id={id} />
-    </div>
+    </Crumbs>
   );
 }
 

@@ -4,6 +4,7 @@ import { findPinned, storedAt } from "../../parts/config/read-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { useAction } from "../../parts/forms/use-action.ts";
+import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
@@ -71,14 +72,18 @@ export default function Provider({ params }: ScreenProps) {
 
 function Heading({ slug, row }: { slug: string; row: ProviderRow | null }) {
   return (
-    <div class="crumbs provider-heading">
-      <a href="/console/providers">{text.providers.title}</a>
-      <span class="faint">/</span>
-      <Disc name={row?.name ?? slug} />
-      <h1 class="cut">{row?.name ?? slug}</h1>
+    <Crumbs
+      list={{ title: text.providers.title, address: "/console/providers" }}
+      title={
+        <span class="row">
+          <Disc name={row?.name ?? slug} />
+          {row?.name ?? slug}
+        </span>
+      }
+    >
       <span class="faint mono">{slug}</span>
       {row === null ? null : <ProviderState row={row} />}
-    </div>
+    </Crumbs>
   );
 }
 

@@ -3,6 +3,7 @@ import { atBase } from "../../api/base.ts";
 import { type ApiError, call } from "../../api/client.ts";
 import type { GenerationDetails } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
+import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Figure } from "../../parts/layout/section.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
@@ -77,11 +78,10 @@ function Failure({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
 
 function Heading({ id }: { id?: string }) {
   return (
-    <h1 class="crumbs">
-      <a href="/console/requests">{text.requests.title}</a>
-      <Icon name="right" size={12} />
-      {id === undefined ? words.title : <Id id={id} />}
-    </h1>
+    <Crumbs
+      list={{ title: text.requests.title, address: "/console/requests" }}
+      title={id === undefined ? words.title : <Id id={id} />}
+    />
   );
 }
 

@@ -92,7 +92,7 @@ function Shares({ targets, shares }: { targets: readonly GroupTarget[]; shares: 
         share === 0 ? null : (
           <span
             key={`${i} of ${shares.length}`}
-            class={`share series-${(i % COLORS) + 1}`}
+            class={`series-${(i % COLORS) + 1}`}
             style={{ flexGrow: share }}
             title={`${targets[i]?.model} ${printShare(share)}`}
           />

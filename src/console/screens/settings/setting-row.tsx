@@ -9,6 +9,7 @@ import { isShort, kindOf } from "../../parts/schema/schema.ts";
 import { SchemaField } from "../../parts/schema/schema-field.tsx";
 import { unitOf } from "../../parts/schema/units.ts";
 import { Badge } from "../../parts/values/badge.tsx";
+import { Prose } from "../../parts/values/prose.tsx";
 import { text } from "../../text/text.ts";
 import { problemAt } from "./setting-draft.ts";
 import { printValue } from "./setting-rows.ts";
@@ -37,15 +38,6 @@ export function SettingRow(props: { setting: FormSetting; form: SettingsForm; da
         <Value {...props} state={state} />
       </div>
     </div>
-  );
-}
-
-/** A description, in which names between backticks are code. */
-function Prose({ children }: { children: string }) {
-  return (
-    <>
-      {children.split("`").map((part, i) => (i % 2 === 1 ? <code key={`${i} ${part}`}>{part}</code> : part))}
-    </>
   );
 }
 

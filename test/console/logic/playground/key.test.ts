@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { postChat, startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
-import { type AccountTools, callAdmin, createAccountTools } from "../../support/gateway/management.ts";
-import { callWithSession, type SignedIn, signIn } from "../../support/gateway/sign-in.ts";
-import { createTestClock } from "../../support/test-clock.ts";
+import { postChat, startTestGateway, type TestGateway } from "../../../support/gateway/gateway.ts";
+import { type AccountTools, callAdmin, createAccountTools } from "../../../support/gateway/management.ts";
+import { callWithSession, type SignedIn, signIn } from "../../../support/gateway/sign-in.ts";
+import { createTestClock } from "../../../support/test-clock.ts";
 
 const PATH = "/api/console/playground-key";
 const HOUR_MS = 3_600_000;

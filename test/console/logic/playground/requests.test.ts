@@ -5,12 +5,12 @@ import {
   EFFORTS,
   emptyConversation,
   type Turn,
-} from "../../../src/console/conversation/conversation.ts";
-import { parseRequest } from "../../../src/console/conversation/parse-request.ts";
-import { printRequest } from "../../../src/console/conversation/print-request.ts";
-import { checkTool, draftTool } from "../../../src/console/screens/playground/check-tool.ts";
-import { printShared, readShared } from "../../../src/console/screens/playground/share.ts";
-import { createSeededRandom } from "../../support/seeded-random.ts";
+} from "../../../../src/console/conversation/conversation.ts";
+import { parseRequest } from "../../../../src/console/conversation/parse-request.ts";
+import { printRequest } from "../../../../src/console/conversation/print-request.ts";
+import { checkTool, draftTool } from "../../../../src/console/screens/playground/check-tool.ts";
+import { printShared, readShared } from "../../../../src/console/screens/playground/share.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
 
 const IMAGE = "data:image/png;base64,iVBORw0KGgo=";
 

@@ -4,18 +4,18 @@ import {
   type Api,
   type Conversation,
   emptyConversation,
-} from "../../../src/console/conversation/conversation.ts";
-import { CODE_CLIENTS, printCode } from "../../../src/console/conversation/print-code.ts";
-import { API_PATHS, printRequest } from "../../../src/console/conversation/print-request.ts";
+} from "../../../../src/console/conversation/conversation.ts";
+import { CODE_CLIENTS, printCode } from "../../../../src/console/conversation/print-code.ts";
+import { API_PATHS, printRequest } from "../../../../src/console/conversation/print-request.ts";
 import {
   type Answer,
   emptyAnswer,
   readError,
   readEvent,
   toTurn,
-} from "../../../src/console/screens/playground/read-answer.ts";
-import { createEventReader } from "../../../src/console/screens/playground/read-events.ts";
-import { startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+} from "../../../../src/console/screens/playground/read-answer.ts";
+import { createEventReader } from "../../../../src/console/screens/playground/read-events.ts";
+import { startTestGateway, type TestGateway } from "../../../support/gateway/gateway.ts";
 
 const MODEL = "sandbox/echo:free";
 const TOOL = {
