@@ -194,7 +194,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
       const shown = await page.evaluate("document.body.innerText + JSON.stringify({ ...localStorage })");
       expect(shown).not.toContain(headers["authorization"]?.slice("Bearer ".length));
       await answerOf(page, "sandbox/echo").getByRole("link").click();
-      await page.getByRole("heading", { level: 1 }).getByText("Requests").waitFor();
+      await page.locator("header").getByRole("link", { name: "Requests" }).waitFor();
     });
 
     test("a call is answered by hand, and with its own arguments", async () => {
