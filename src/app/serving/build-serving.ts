@@ -82,7 +82,7 @@ export function buildServing(data: CatalogWithFamilies, sources: ServingSources)
   };
 }
 
-/** Returns the same served models with the tiers and named routes of another configuration, of which nothing else decides the models. */
+/** Returns the same served models with the tiers and named routes of a configuration that `hasSameModels`. */
 export function replaceNames(serving: BuiltServing, config: Config): BuiltServing {
   const { catalog, servedModels } = serving;
   const hasSandbox = servedModels.provider(SANDBOX_PROVIDER.slug) !== undefined;

@@ -24,8 +24,8 @@ export function typePrices(prices: Prices | null | undefined): TypedPrices {
 }
 
 /**
- * Returns typed prices as the configuration has them, with `others` for those that have no field. Undefined if nothing is typed, null if
- * something is no price, or a price of the prompt or of the completion is missing.
+ * Returns typed prices as the configuration has them, together with those of `others` that have no field in the form. Undefined if nothing
+ * is typed; null if a text is not a price, or if the price of the prompt or of the completion is missing.
  */
 export function readPrices(typed: TypedPrices, others: Prices = {}): Prices | null | undefined {
   const entries = PRICE_FIELDS.filter((name) => typed[name].trim() !== "").map(

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { Prose } from "../values/prose.tsx";
+import { FieldError } from "./field-error.tsx";
 
 interface FieldProps {
   readonly label: string;
@@ -89,12 +90,7 @@ function Labelled({ id, label, hidesLabel, hint, error, children }: LabelledProp
 
 /** The hint of a field, or what is wrong with its value. The field refers to it by `aria-describedby`. */
 export function FieldAbout({ id, hint, error }: { id: string } & Pick<FieldProps, "hint" | "error">) {
-  if (error)
-    return (
-      <div id={`${id}-about`} class="field-error" role="alert">
-        {error}
-      </div>
-    );
+  if (error) return <FieldError id={`${id}-about`} error={error} />;
   return hint ? (
     <div id={`${id}-about`} class="field-hint">
       {typeof hint === "string" ? <Prose>{hint}</Prose> : hint}

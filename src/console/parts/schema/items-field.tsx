@@ -1,5 +1,6 @@
 import { text } from "../../text/text.ts";
 import { Button } from "../controls/button.tsx";
+import { FieldError } from "../controls/field-error.tsx";
 import { Prose } from "../values/prose.tsx";
 import type { SchemaFieldProps } from "./field-props.ts";
 import { type Schema, startValue } from "./schema.ts";
@@ -60,11 +61,7 @@ export function ItemsField(props: SchemaFieldProps) {
           {text.schema.add}
         </Button>
       </div>
-      {error === null ? null : (
-        <div class="field-error" role="alert">
-          {error}
-        </div>
-      )}
+      <FieldError error={error} />
     </fieldset>
   );
 }

@@ -1,6 +1,7 @@
 import { text } from "../../text/text.ts";
 import { AddName } from "../controls/add-name.tsx";
 import { Button } from "../controls/button.tsx";
+import { FieldError } from "../controls/field-error.tsx";
 import { Prose } from "../values/prose.tsx";
 import type { SchemaFieldProps } from "./field-props.ts";
 import { isShort, type Schema, startValue, withMember } from "./schema.ts";
@@ -49,7 +50,7 @@ export function MapField(props: SchemaFieldProps) {
         buttonText={text.schema.add}
         onAdd={(name) => change(name, startValue(member) ?? "")}
       />
-      {error === null ? null : <div class="field-error">{error}</div>}
+      <FieldError error={error} />
     </fieldset>
   );
 }

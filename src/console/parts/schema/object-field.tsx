@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { FieldError } from "../controls/field-error.tsx";
 import type { SchemaFieldProps } from "./field-props.ts";
 import { isShort, nameField, type Schema, withMember } from "./schema.ts";
 
@@ -15,11 +16,7 @@ export function ObjectField(props: SchemaFieldProps & { readonly last?: readonly
   return (
     <fieldset class="field schema-object">
       <legend class={hidesLabel ? "visually-hidden" : "field-label"}>{label}</legend>
-      {error === null ? null : (
-        <div class="field-error" role="alert">
-          {error}
-        </div>
-      )}
+      <FieldError error={error} />
       <div class="fields">
         {short.map(([name, one]) => (
           <Member key={name} name={name} of={props} schema={one} />

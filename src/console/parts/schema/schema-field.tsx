@@ -3,6 +3,7 @@ import { secretIdOf } from "../config/read-config.ts";
 import { SecretField } from "../config/secret-field.tsx";
 import { Combobox } from "../controls/combobox.tsx";
 import { Check, Field, Select } from "../controls/field.tsx";
+import { FieldError } from "../controls/field-error.tsx";
 import { ListInput } from "../controls/list-input.tsx";
 import { Prose } from "../values/prose.tsx";
 import type { SchemaFieldProps } from "./field-props.ts";
@@ -89,7 +90,7 @@ function SwitchField(props: SchemaFieldProps) {
           <Prose>{schema.description ?? ""}</Prose>
         </div>
       )}
-      {error === null ? null : <div class="field-error">{error}</div>}
+      <FieldError error={error} />
     </div>
   );
 }
@@ -191,7 +192,7 @@ function ChoicesField(props: SchemaFieldProps) {
           <Prose>{schema.description ?? ""}</Prose>
         </div>
       )}
-      {error === null ? null : <div class="field-error">{error}</div>}
+      <FieldError error={error} />
     </fieldset>
   );
 }

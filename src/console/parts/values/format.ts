@@ -93,7 +93,7 @@ export function formatRelative(at: number, now: number): string {
   return ms >= 0 ? `${text} ago` : `in ${text}`;
 }
 
-/** Returns how long ago an hour was, of which only its beginning `from` is known: `this hour`, `3 h ago`. */
+/** Returns how long ago an hour began, for times that are known to the hour: `this hour`, `3 h ago`. */
 export function formatRelativeHour(from: number, now: number): string {
   const ms = Math.floor((now - from) / HOUR_MS) * HOUR_MS;
   return ms <= 0 ? "this hour" : `${formatAge(ms)} ago`;

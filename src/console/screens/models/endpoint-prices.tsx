@@ -3,6 +3,7 @@ import type { Pricing } from "../../api/schema.ts";
 import { PriceFields } from "../../parts/config/price-fields.tsx";
 import { type Prices, readPrices, toConfigPrices, typePrices } from "../../parts/config/typed-prices.ts";
 import { Button } from "../../parts/controls/button.tsx";
+import { FieldError } from "../../parts/controls/field-error.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { useAction } from "../../parts/forms/use-action.ts";
 import { Dialog } from "../../parts/layout/dialog.tsx";
@@ -54,11 +55,7 @@ export function EndpointPrices(props: {
       <FormError error={saving.error} />
       <p class="quiet">{words.pricesAbout}</p>
       <PriceFields values={typed} onChange={setTyped} />
-      {showsProblem && !prices ? (
-        <p class="field-error" role="alert">
-          {words.badPrices}
-        </p>
-      ) : null}
+      <FieldError error={showsProblem && !prices ? words.badPrices : null} />
     </Dialog>
   );
 }

@@ -4,6 +4,7 @@ import type { Member } from "../../api/schema.ts";
 import { AccountPicker } from "../../parts/controls/account-picker.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
+import { FieldError } from "../../parts/controls/field-error.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
@@ -113,7 +114,7 @@ function UserField({ form }: { form: Form<Values> }) {
           value={values.user === "" ? null : values.user}
           onChange={(user) => set({ user: user ?? "" })}
         />
-        {errorOf("user_id") === null ? null : <span class="field-error">{errorOf("user_id")}</span>}
+        <FieldError error={errorOf("user_id")} />
       </div>
     );
   return (

@@ -4,6 +4,7 @@ import type { Operations, ProviderKey } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Field } from "../../parts/controls/field.tsx";
+import { FieldError } from "../../parts/controls/field-error.tsx";
 import { ListInput } from "../../parts/controls/list-input.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";
@@ -91,7 +92,7 @@ function ProviderField({ form, isMissing }: { form: Form<Values>; isMissing: boo
         onChange={(provider) => form.set({ provider })}
         allowsOther
       />
-      {error === null ? null : <span class="field-error">{error}</span>}
+      <FieldError error={error} />
     </div>
   );
 }

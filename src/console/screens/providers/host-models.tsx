@@ -3,6 +3,7 @@ import { call } from "../../api/client.ts";
 import { AddName } from "../../parts/controls/add-name.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check } from "../../parts/controls/field.tsx";
+import { FieldError } from "../../parts/controls/field-error.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { useAction } from "../../parts/forms/use-action.ts";
 import { text } from "../../text/text.ts";
@@ -70,11 +71,7 @@ export function HostModels(props: {
         placeholder={words.addModel}
         onAdd={(name) => onChange(mergeModels(choices, [{ id: name, context_length: null }], slug, true))}
       />
-      {props.showsProblems && chosen === 0 ? (
-        <p class="field-error" role="alert">
-          {words.noneChosen}
-        </p>
-      ) : null}
+      <FieldError error={props.showsProblems && chosen === 0 ? words.noneChosen : null} />
     </section>
   );
 }

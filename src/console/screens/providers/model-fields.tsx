@@ -1,6 +1,7 @@
 import { PriceFields } from "../../parts/config/price-fields.tsx";
 import type { TypedPrices } from "../../parts/config/typed-prices.ts";
 import { Field } from "../../parts/controls/field.tsx";
+import { FieldError } from "../../parts/controls/field-error.tsx";
 import { text } from "../../text/text.ts";
 import { findProblems, type ModelDraft } from "./model-draft.ts";
 
@@ -50,9 +51,7 @@ export function ModelFields(props: {
         onChange={(prices) => onChange({ ...draft, prices })}
       />
       {showsProblems && problems.prices !== null ? (
-        <p class="field-error" role="alert">
-          {problems.prices}
-        </p>
+        <FieldError error={problems.prices} />
       ) : isUnpriced && draft.copyOf === null ? (
         <p class="field-hint">{words.unpriced}</p>
       ) : null}

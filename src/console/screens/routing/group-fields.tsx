@@ -1,6 +1,7 @@
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Field } from "../../parts/controls/field.tsx";
+import { FieldError } from "../../parts/controls/field-error.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
 import type { Option } from "../../state/filter-options.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
@@ -56,11 +57,7 @@ export function GroupFields({ definition, onChange, options, isOfOperator, error
           {text.routing.addTarget}
         </Button>
       </div>
-      {error === null ? null : (
-        <div class="field-error" role="alert">
-          {error}
-        </div>
-      )}
+      <FieldError error={error} />
       <p class="quiet">{text.routing.orderAbout}</p>
       <div class="row wrap">
         <span class="field-label">{text.routing.sticky}</span>

@@ -6,6 +6,7 @@ import { secretIdOf } from "../../parts/config/read-config.ts";
 import { SecretField } from "../../parts/config/secret-field.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { TextArea } from "../../parts/controls/field.tsx";
+import { FieldError } from "../../parts/controls/field-error.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
@@ -188,7 +189,7 @@ function FilePicker({ onRead }: { onRead: (content: string) => void }) {
         accept=".yaml,.yml,.json"
         onChange={(event) => void read(event.currentTarget.files?.[0])}
       />
-      {problem === null ? null : <span class="field-error">{problem}</span>}
+      <FieldError error={problem} />
     </label>
   );
 }
