@@ -7,6 +7,7 @@ import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../src/storage/postgres/migrations/list.ts";
 import { migratePostgres } from "../../src/storage/postgres/migrations/migrate.ts";
 import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
+import { readSchema, type SqliteSchema } from "../../src/storage/sqlite/migrations/migrate.ts";
 import { openTestPostgres } from "../support/databases/open-postgres.ts";
 
 /** Version 0.1 had the tables of these migrations of SQLite. */
@@ -65,8 +66,11 @@ function accountOf({ id, secret }: FormerUser): string {
 /** Marks a database as one that a later version, with which this one cannot share it, has migrated. Returns a function that undoes it. */
 export async function markAsNewer(dataDir: string, url: string | undefined): Promise<() => Promise<void>> {
   if (url === undefined) {
-    setSqliteVersion(dataDir, SQLITE_MIGRATIONS.length + 1);
-    return async () => setSqliteVersion(dataDir, SQLITE_MIGRATIONS.length);
+    const { version, oldestVersion } = setSqliteSchema(dataDir, {
+      version: SQLITE_MIGRATIONS.length + 1,
+      oldestVersion: SQLITE_MIGRATIONS.length + 1,
+    });
+    return async () => void setSqliteSchema(dataDir, { version, oldestVersion });
   }
   const version = POSTGRES_MIGRATIONS.length + 1;
   await queryAt(
@@ -76,10 +80,15 @@ export async function markAsNewer(dataDir: string, url: string | undefined): Pro
   return () => queryAt(url, `DELETE FROM schema_migrations WHERE version = ${version}`);
 }
 
-function setSqliteVersion(dataDir: string, version: number): void {
+/** Sets the schema that a file says it has. Returns the former one. */
+function setSqliteSchema(dataDir: string, { version, oldestVersion }: SqliteSchema): SqliteSchema {
   const database = new Database(join(dataDir, "gateway.db"));
-  database.exec(`PRAGMA user_version = ${version}`);
+  const before = readSchema(database);
+  database.exec(`PRAGMA user_version = ${version};
+    INSERT INTO settings (name, value) VALUES ('oldest_schema', '${oldestVersion}')
+      ON CONFLICT DO UPDATE SET value = excluded.value`);
   database.close();
+  return before;
 }
 
 async function queryAt(url: string, text: string): Promise<void> {

@@ -277,7 +277,9 @@ describe("gateway backup verify", () => {
   test("a backup of a newer version is rejected, and a folder without a manifest is no backup", async () => {
     const manifest = readManifest(at(BACKUP));
     cpSync(at(BACKUP), at("newer"), { recursive: true });
-    writeManifest("newer", { ...manifest, schema_version: MIGRATIONS.length + 1, gateway_version: "9.0.0" });
+    const later = MIGRATIONS.length + 1;
+    const schema = { schema_version: later, oldest_schema_version: later };
+    writeManifest("newer", { ...manifest, ...schema, gateway_version: "9.0.0" });
     expect(await run("verify", "newer")).toMatchObject({
       exitCode: 1,
       stdout: expect.stringContaining("a newer version of the gateway (9.0.0) has made the backup"),
@@ -292,7 +294,7 @@ describe("gateway backup verify", () => {
     const newer = MIGRATIONS.length + 1;
     expect(await run("restore", BACKUP, "--data-dir", "additive")).toMatchObject({ exitCode: 0, stderr: "" });
     execute(`ALTER TABLE accounts ADD COLUMN next_note TEXT; PRAGMA user_version = ${newer};
-      INSERT INTO settings (name, value) VALUES ('oldest_schema', '${MIGRATIONS.length}')`)(at("additive"));
+      UPDATE settings SET value = '${MIGRATIONS.length}' WHERE name = 'oldest_schema'`)(at("additive"));
     const shared = { GATEWAY_DATA_DIR: at("additive") };
     expect(await workspace.run(["backup", "create", "of-additive"], shared)).toMatchObject({ exitCode: 0 });
     const manifest = readManifest(at("of-additive"));
