@@ -65,6 +65,8 @@ export const BOUNDS = {
   fallbackModels: 16,
   /** Tags of one request. */
   requestTags: 10,
+  /** Tags that a key, a team or an account adds to its requests. */
+  defaultTags: 5,
   /** Characters of a tag. */
   tagChars: 64,
   /** A model id. */

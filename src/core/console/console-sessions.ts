@@ -2,6 +2,7 @@ import type { Log } from "../../base/failures/log.ts";
 import { sha256 } from "../../base/secrets/hash.ts";
 import type { IdSource } from "../../base/secrets/ids.ts";
 import type { Random } from "../../base/secrets/random.ts";
+import { createSecretText } from "../../base/secrets/secret-text.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { KeyCache } from "../accounts/memory/key-cache.ts";
 import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "../accounts/records/principal.ts";
@@ -40,7 +41,6 @@ export interface IdentifiedSession {
   readonly principal: ApiKeyPrincipal | OperatorPrincipal;
 }
 
-const SECRET_BYTES = 32;
 const SECRET = /^[\w-]{43}$/;
 
 /** Opens sessions of the console, and identifies requests by them. */
@@ -123,11 +123,6 @@ export class ConsoleSessions {
 /** Returns the configured admin key as the key of a session. `hash` is the hash of the admin key. */
 export function createAdminSessionKey(hash: string): SessionKey {
   return { id: ADMIN_KEY_ID, hash, accountId: DEFAULT_ACCOUNT_ID, userId: null, expiresAt: null };
-}
-
-/** Returns 32 random bytes as text for cookies and links. */
-export function createSecretText(random: Random): string {
-  return Buffer.from(random.bytes(SECRET_BYTES)).toString("base64url");
 }
 
 /** The admin key is chosen by the operator. Without the secret of the session its hash cannot be guessed from the database. */

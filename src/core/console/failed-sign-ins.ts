@@ -21,14 +21,18 @@ export class FailedSignIns {
   /**
    * Runs a sign-in of an address with a key or code. A valid one is never rejected because others of the address have failed: many people
    * may share the address, and each API request tries a key as well.
-   * @throws GatewayError `rate_limit_exceeded` instead of `authentication` if too many sign-ins of the address have failed; errors of
-   * `signIn`.
+   * @throws GatewayError `rate_limit_exceeded` instead of `rejection`, the error for an invalid secret, if too many sign-ins of the address
+   * have failed; errors of `signIn`.
    */
-  async withSecret<Result>(addressHash: string, signIn: () => Promise<Result>): Promise<Result> {
+  async withSecret<Result>(
+    addressHash: string,
+    signIn: () => Promise<Result>,
+    rejection: "authentication" | "not_found" = "authentication",
+  ): Promise<Result> {
     try {
       return await signIn();
     } catch (error) {
-      if (error instanceof GatewayError && error.failure.code === "authentication")
+      if (error instanceof GatewayError && error.failure.code === rejection)
         requireRoom(this.ofSecrets, addressHash);
       throw error;
     }

@@ -1,7 +1,10 @@
 import { z } from "zod";
-import { ROLES } from "../accounts/records/records.ts";
+import { ROLES } from "../accounts/records/rights.ts";
 import { PlainText } from "../catalog/records/plain-text-schema.ts";
 import { FILE_ONLY, SECRET } from "../settings/config-marks.ts";
+
+/** The maximum number of teams that one rule names. */
+const MAX_TEAMS_OF_RULE = 50;
 
 const oidcRule = z.union(
   [
@@ -11,9 +14,18 @@ const oidcRule = z.union(
       value: z.string().min(1),
       organization: z.string().min(1),
       role: z.enum(ROLES),
+      teams: z
+        .array(z.string().min(1))
+        .min(1)
+        .max(MAX_TEAMS_OF_RULE)
+        .optional()
+        .describe("Teams of the organization that the person joins, by id or name."),
+      lead: z.boolean().optional().describe("Whether the person leads these teams."),
     }),
   ],
-  { error: "must have claim, value, and either operator: true or organization and role" },
+  {
+    error: `must have claim, value, and either operator: true or organization and role, then also teams (1 to ${MAX_TEAMS_OF_RULE}) and lead`,
+  },
 );
 
 /** The settings of sign-in through an OpenID Connect provider, each by itself. */
@@ -45,7 +57,7 @@ export const oidcFields = z.strictObject({
     .max(1_000)
     .default([])
     .describe(
-      "Rules that give rights to people by a claim in their ID token or userinfo, such as a group: a role in an organization, or all rights as the operator. In the organizations that rules name, the rules decide who is a member.",
+      "Rules that give rights to people by a claim in their ID token or userinfo, such as a group: a role in an organization, with teams of it, or all rights as the operator. In the organizations that rules name, the rules decide who is a member, except about memberships that were made by hand or by an invitation.",
     ),
   create_users: z
     .boolean()

@@ -4,6 +4,7 @@ import type { Clock } from "../../base/time/clock.ts";
 import { MINUTE_MS } from "../../base/time/time.ts";
 import { type ConsoleSession, isLiveSession } from "./console-session.ts";
 import type { ConsoleSessionStore } from "./console-session-store.ts";
+import type { IdentitySignIn } from "./identity-sign-in.ts";
 import {
   authenticatedAtOf,
   type OidcChecks,
@@ -16,7 +17,6 @@ import type { OidcConfig } from "./oidc-schema.ts";
 import type { EndedTrial, OidcTrial, OidcTrialOutcome, OidcTrialStore } from "./oidc-trial-store.ts";
 import { previewSignIn } from "./preview-sign-in.ts";
 import { showClaims } from "./show-claims.ts";
-import type { IdentitySignIn } from "./sign-in-identity.ts";
 
 /** Encrypts the settings of a trial. A ciphertext cannot be decrypted for another trial. */
 export interface TrialCipher {

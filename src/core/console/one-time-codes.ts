@@ -1,10 +1,11 @@
 import { sha256 } from "../../base/secrets/hash.ts";
 import type { Random } from "../../base/secrets/random.ts";
+import { createSecretText } from "../../base/secrets/secret-text.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records/records.ts";
 import type { KeyStore } from "../accounts/stores/key-store.ts";
 import type { ConsoleSessionStore } from "./console-session-store.ts";
-import { createAdminSessionKey, createSecretText, type SessionKey } from "./console-sessions.ts";
+import { createAdminSessionKey, type SessionKey } from "./console-sessions.ts";
 
 /** How long a one-time code is valid. Milliseconds. */
 export const CODE_MS = 3_600_000;

@@ -1,70 +1,92 @@
-import { GatewayError } from "../../base/failures/errors.ts";
 import { sha256 } from "../../base/secrets/hash.ts";
 import { cleanName } from "../../base/text/plain-text.ts";
 import { changeAccount, createAccount } from "../accounts/manage/manage-accounts.ts";
-import { createKey, type KeyStores } from "../accounts/manage/manage-keys.ts";
-import { putMember, removeMember } from "../accounts/manage/manage-members.ts";
-import type { AccountCache } from "../accounts/memory/account-cache.ts";
-import type { KeyCache } from "../accounts/memory/key-cache.ts";
+import type { OpenInvitation } from "../accounts/manage/manage-invitations.ts";
+import { createKey } from "../accounts/manage/manage-keys.ts";
 import { readEmail } from "../accounts/records/account-fields.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord, type Role } from "../accounts/records/records.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records/records.ts";
+import { type AcceptedInvitation, acceptAsUser, requireInvitedEmail } from "./accept-invitation.ts";
+import { applyGrant, ignoreConflict, listRuledOrganizations } from "./apply-grant.ts";
 import { SESSION_MAX_MS } from "./console-session.ts";
 import type { Unknown } from "./find-claim.ts";
-import type { Identity, IdentityStore } from "./identity-store.ts";
+import type { IdentitySignIn, SignInChanges } from "./identity-sign-in.ts";
+import type { Identity } from "./identity-store.ts";
 import { type OidcClaims, OidcError } from "./oidc-provider.ts";
-import { applyOidcRules, type OidcGrant, type OidcRule } from "./oidc-rules.ts";
-
-/** The changes of a sign-in, successful or not, for the audit log. */
-export interface SignInChanges {
-  /** The user that the person is linked to; null if there is none, or the person is the operator. */
-  userId: string | null;
-  /** Whether the user was created. */
-  createdUser: boolean;
-  /** The user's new e-mail; null if it did not change. */
-  email: string | null;
-  /** The roles that the user got in organizations; null where the membership has ended. */
-  readonly roles: Map<string, Role | null>;
-}
-
-/** Returns no changes. */
-export function noSignInChanges(): SignInChanges {
-  return { userId: null, createdUser: false, email: null, roles: new Map() };
-}
-
-/** The dependencies of a sign-in of an identity. */
-export interface IdentitySignIn {
-  readonly identities: IdentityStore;
-  readonly stores: KeyStores;
-  readonly keyCache: Pick<KeyCache, "changed">;
-  readonly accountCache: Pick<AccountCache, "changed" | "memberChanged">;
-  readonly rules: readonly OidcRule[];
-  /** Whether a person without a user gets one, if a rule grants a role. */
-  readonly createsUsers: boolean;
-}
+import { applyOidcRules, type OidcGrant } from "./oidc-rules.ts";
 
 /**
  * Returns the management key for a session of a person: the operator's, or the user's in an organization. First applies the rules to the
- * user's memberships, and adds the changes to `changes`. The secret of the key is given to no one, so only sessions use it.
- * @throws OidcError if the person has no user here, the user has no organization, or the provider does not send what the rules need.
+ * user's memberships, and accepts the invitation with which the person comes, if there is one. Adds the changes to `changes`. The secret
+ * of the key is given to no one, so only sessions use it.
+ * @throws OidcError if the person has no user here, the user has no organization, or the provider does not send what the rules need;
+ * GatewayError if the invitation is for another person, or can no longer be accepted.
  */
 export async function findIdentityKey(
   context: IdentitySignIn,
   claims: OidcClaims,
-  changes: SignInChanges,
+  { changes, invitation = null }: SignInOfIdentity,
 ): Promise<KeyRecord> {
   requireReadableSubject(claims.sub);
   const grant = applyOidcRules(context.rules, claims);
   const name = keyNameOf(claims.sub);
-  if (grant.isOperator) return renewKey(context, { name, accountId: DEFAULT_ACCOUNT_ID, userId: null });
-  if (grant.unknown.size > 0) return findKeyWithoutRules(context, claims, { grant, changes, name });
-  const { userId } = await findIdentity(context, claims, { grant, changes });
+  if (grant.isOperator) {
+    if (invitation !== null) rejectInvitedOperator();
+    return renewIdentityKey(context, { name, accountId: DEFAULT_ACCOUNT_ID, userId: null });
+  }
+  if (invitation !== null) requireInvitedEmail(invitation, verifiedEmailOf(claims), SIGN_IN_AS_OTHER);
+  const areRulesKnown = grant.unknown.size === 0;
+  if (!areRulesKnown) await requireUnruled(context, claims, { grant, invitation });
+  const { userId } = await findIdentity(context, claims, { grant, changes, invitation });
   changes.userId = userId;
   await setVerifiedEmail(context, { userId, claims, changes });
-  await applyMemberships(context, { userId, grant, changes });
+  const applyRules = async () => {
+    if (areRulesKnown) await applyGrant(context, { userId, grant, changes });
+  };
+  if (invitation === null) await applyRules();
+  else changes.invitation = await acceptWithRules(context, { userId, invitation, applyRules });
   const [first] = await context.stores.accounts.listMemberships(userId);
-  const accountId = grant.roles.keys().next().value ?? first?.organizationId;
+  const granted = areRulesKnown ? grant.roles.keys().next().value : undefined;
+  const accountId = invitation?.organization.id ?? granted ?? first?.organizationId;
   if (accountId === undefined) return rejectWithoutOrganization(userId);
-  return renewKey(context, { name, accountId, userId });
+  return renewIdentityKey(context, { name, accountId, userId });
+}
+
+/** A person who comes with an invitation, and what the rules change for them. */
+interface InvitedPerson {
+  readonly userId: string;
+  readonly invitation: OpenInvitation;
+  readonly applyRules: () => Promise<void>;
+}
+
+/**
+ * Accepts an invitation, and applies the rules. A new member gets the role of the invitation, which the rules then leave alone. For a member
+ * the rules come first: they may end the membership, and then the invitation makes it anew.
+ */
+async function acceptWithRules(
+  context: IdentitySignIn,
+  { userId, invitation, applyRules }: InvitedPerson,
+): Promise<AcceptedInvitation> {
+  const member = await context.stores.accounts.findMember(invitation.organization.id, userId);
+  if (member !== null) await applyRules();
+  const { accepted } = await acceptAsUser(context, invitation, { userId, makesKey: false });
+  if (member === null) await applyRules();
+  return accepted;
+}
+
+/** A sign-in of a person: its changes so far, and the invitation with which the person has come. */
+interface SignInOfIdentity {
+  readonly changes: SignInChanges;
+  readonly invitation?: OpenInvitation | null;
+}
+
+const SIGN_IN_AS_OTHER =
+  "The provider has not verified this address for you. Sign out at the provider, open the link again, and sign in as the person with this address.";
+
+function rejectInvitedOperator(): never {
+  throw new OidcError(
+    "You are the operator of this gateway by a rule, and the operator is no member of organizations. The invitation was not accepted.",
+    "the operator has come with an invitation",
+  );
 }
 
 /** @throws OidcError because a person has no organization. */
@@ -76,32 +98,26 @@ export function rejectWithoutOrganization(person: string): never {
 }
 
 /** The results of a sign-in so far. */
-interface Progress {
+interface Progress extends SignInOfIdentity {
   readonly grant: OidcGrant;
-  readonly changes: SignInChanges;
 }
 
 /**
- * Returns the key of a person for whom the provider does not send what the rules need. Unknown does not mean "none", so memberships do not
- * change. A user whom no rule concerns can still sign in.
+ * Checks that no rule concerns a person for whom the provider does not send what the rules need. Unknown does not mean "none", so their
+ * memberships do not change.
  * @throws OidcError for all others, with the reason.
  */
-async function findKeyWithoutRules(
-  context: IdentitySignIn,
+async function requireUnruled(
+  { identities, stores, rules }: IdentitySignIn,
   claims: OidcClaims,
-  { grant, changes, name }: Progress & { readonly name: string },
-): Promise<KeyRecord> {
-  const { identities, stores, rules } = context;
+  { grant, invitation = null }: Omit<Progress, "changes">,
+): Promise<void> {
   const identity = await identities.findIdentity(claims.iss, claims.sub);
   const memberships = identity === null ? [] : await stores.accounts.listMemberships(identity.userId);
+  const invited = invitation === null ? [] : [invitation.organization.id];
+  const organizations = [...memberships.map(({ organizationId }) => organizationId), ...invited];
   const ruled = listRuledOrganizations(rules);
-  const [first] = memberships;
-  if (identity === null || first === undefined || memberships.some((one) => ruled.has(one.organizationId)))
-    return rejectUnknown(grant.unknown);
-  const { userId } = identity;
-  changes.userId = userId;
-  await setVerifiedEmail(context, { userId, claims, changes });
-  return renewKey(context, { name, accountId: first.organizationId, userId });
+  if (organizations.length === 0 || organizations.some((id) => ruled.has(id))) rejectUnknown(grant.unknown);
 }
 
 const REASONS: Readonly<Record<Unknown, string>> = {
@@ -167,12 +183,12 @@ export function isIdentityKey({ name }: Pick<KeyRecord, "name">): boolean {
 async function findIdentity(
   { identities, stores, createsUsers, accountCache }: IdentitySignIn,
   claims: OidcClaims,
-  { grant, changes }: Progress,
+  { grant, changes, invitation = null }: Progress,
 ): Promise<Identity> {
   const { iss: issuer, sub: subject } = claims;
   const known = await identities.findIdentity(issuer, subject);
   if (known !== null) return known;
-  if (!createsUsers || grant.roles.size === 0) return rejectUnlinked(subject);
+  if (invitation === null && (!createsUsers || grant.roles.size === 0)) return rejectUnlinked(subject);
   const settings = { name: nameOf(claims) };
   const user = await createAccount(stores, NO_NAMES, { kind: "user", settings });
   accountCache.changed(user.id);
@@ -206,8 +222,7 @@ async function setVerifiedEmail(
     changes,
   }: { readonly userId: string; readonly claims: OidcClaims; readonly changes: SignInChanges },
 ): Promise<void> {
-  const isVerified = claims["email_verified"] === true || claims["email_verified"] === "true";
-  const email = isVerified ? readEmail(claims["email"]) : null;
+  const email = verifiedEmailOf(claims);
   if (email === null || (await stores.accounts.findAccount(userId))?.email === email) return;
   await ignoreConflict(async () => {
     await changeAccount(stores, NO_NAMES, { kind: "user", id: userId, change: { email } });
@@ -216,47 +231,20 @@ async function setVerifiedEmail(
   accountCache.changed(userId);
 }
 
+/** Returns the e-mail of a person in lower case; null if the provider does not say that it has verified it. */
+function verifiedEmailOf(claims: OidcClaims): string | null {
+  const isVerified = claims["email_verified"] === true || claims["email_verified"] === "true";
+  return isVerified ? readEmail(claims["email"]) : null;
+}
+
 function nameOf(claims: OidcClaims): string {
   const texts = [claims["name"], claims["preferred_username"], claims["email"], claims.sub];
   const name = texts.find((text): text is string => typeof text === "string" && cleanName(text) !== "");
   return cleanName(name ?? claims.sub).slice(0, 100);
 }
 
-/** Updates memberships. In organizations that a rule names, the rules decide. The last owner of an organization keeps the role. */
-async function applyMemberships(
-  { rules, stores, accountCache, keyCache }: IdentitySignIn,
-  { userId, grant, changes }: Progress & { readonly userId: string },
-): Promise<void> {
-  for (const organizationId of listRuledOrganizations(rules)) {
-    const role = grant.roles.get(organizationId);
-    const member = await stores.accounts.findMember(organizationId, userId);
-    if (member?.role === role) continue;
-    await ignoreConflict(async () => {
-      if (role === undefined)
-        for (const key of await removeMember(stores, organizationId, userId)) keyCache.changed(key);
-      else await putMember(stores, { organizationId, userId, role, dailyLimit: member?.dailyLimit ?? null });
-      changes.roles.set(organizationId, role ?? null);
-    });
-    accountCache.memberChanged(organizationId, userId);
-  }
-}
-
-/** Returns the organizations in which rules decide who is a member. */
-export function listRuledOrganizations(rules: readonly OidcRule[]): ReadonlySet<string> {
-  return new Set(rules.flatMap((rule) => (rule.operator ? [] : [rule.organization])));
-}
-
-/** Does without a change that the last owner of an organization, or the e-mail of another user, forbids. */
-async function ignoreConflict(change: () => Promise<void>): Promise<void> {
-  try {
-    await change();
-  } catch (error) {
-    if (!(error instanceof GatewayError && error.failure.code === "conflict")) throw error;
-  }
-}
-
 /** Returns the person's key in an account, valid as long as a session that begins now. Creates a key if there is none. */
-async function renewKey(
+export async function renewIdentityKey(
   { stores, keyCache }: IdentitySignIn,
   {
     name,

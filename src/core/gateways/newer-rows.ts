@@ -1,7 +1,7 @@
 import { fail } from "../../base/failures/errors.ts";
 
 /** The kinds of rows in the store. */
-export type RowKind = "account" | "budget" | "catalog" | "named route";
+export type RowKind = "account" | "budget" | "catalog" | "named route" | "team";
 
 /** Something that can be stored since a version. Gateways before it ignore it, or cannot read the row. */
 interface NewerPart {
@@ -44,6 +44,7 @@ const NEWER_PARTS: readonly NewerPart[] = [
     name: "targets.provider",
     since: "0.3.0",
   },
+  { row: "team", path: [], name: "teams", since: "0.3.0" },
   // Such a name is stored beside the definition.
   { row: "named route", path: ["pattern"], name: "a named route with * in its name", since: "0.3.0" },
 ];

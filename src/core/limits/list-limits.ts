@@ -18,7 +18,7 @@ interface ConfiguredLimits {
 export type ListLimits = (principal: InferencePrincipal, modelId: string | null) => readonly LimitScope[];
 
 /**
- * Returns a function that lists the configured limits and the own limits of keys and accounts. A principal's scopes are always the
+ * Returns a function that lists the configured limits and the own limits of keys, teams and accounts. A principal's scopes are always the
  * same objects.
  */
 export function createLimitList(configured: ConfiguredLimits): ListLimits {
@@ -44,9 +44,15 @@ export function createLimitList(configured: ConfiguredLimits): ListLimits {
   };
 }
 
-function listScopes(configured: ConfiguredLimits, { key, account }: AccountPrincipal): readonly LimitScope[] {
+function listScopes(
+  configured: ConfiguredLimits,
+  { key, team, account }: AccountPrincipal,
+): readonly LimitScope[] {
   const all: readonly LimitScope[] = [
     { source: "key", id: key.id, accountId: account.id, limit: keyLimitOf(configured.key, key.rateLimit) },
+    ...(team?.rateLimit == null
+      ? []
+      : [{ source: "team" as const, id: team.id, accountId: account.id, limit: team.rateLimit }]),
     { source: "account", id: account.id, limit: replaceLimit(configured.account, account.rateLimit) },
   ];
   return all.filter(({ limit }) => isLimit(limit));

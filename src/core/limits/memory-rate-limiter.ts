@@ -63,6 +63,7 @@ export class MemoryRateLimiter {
       new BoundedMap<string, KnownScope>({ max: maxScopes, mayEvict: ({ meter }) => meter.running === 0 });
     this.scopes = {
       key: createScopes(),
+      team: createScopes(),
       account: createScopes(),
       gateway: createScopes(),
       anonymous: createScopes(),

@@ -1,10 +1,10 @@
 import type { RateLimit } from "../accounts/fields/rate-limit.ts";
 
 /**
- * The kind of a scope. The first four are the values of `metadata.limit_source`; `gateway` is the source of limits on models.
+ * The kind of a scope. The first five are the values of `metadata.limit_source`; `gateway` is the source of limits on models.
  * `free_models` is an account's limit on free models.
  */
-export type LimitSource = "key" | "account" | "gateway" | "anonymous" | "free_models";
+export type LimitSource = "key" | "team" | "account" | "gateway" | "anonymous" | "free_models";
 
 /** The thing to which a rate limit applies (a key, account, model or client address), with its limits. */
 export interface LimitScope {

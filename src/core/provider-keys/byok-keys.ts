@@ -2,7 +2,7 @@ import { matchPattern } from "../../base/text/match-pattern.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 
 /** A decrypted BYOK key. Its secret is used only in requests to its provider. */
-export interface ByokKey extends Pick<ProviderKeyRecord, "id" | "provider" | "models" | "members"> {
+export interface ByokKey extends Pick<ProviderKeyRecord, "id" | "provider" | "models" | "members" | "teams"> {
   /** Identifies the key and its secret in memory: another one after the secret was replaced. */
   readonly label: string;
   /** Null if it cannot be decrypted. */
@@ -20,13 +20,22 @@ export function labelOf({ id, sealed }: Pick<ProviderKeyRecord, "id" | "sealed">
 /** Base64 of 12 bytes. */
 const NONCE_CHARS = 16;
 
-/** Returns the BYOK keys of a provider that may be used for a model and a user. `userId` is null for a service key. */
+/** Whose request it is: the user and the team of the API key. Null for a service key, and for a key without a team. */
+interface Caller {
+  readonly userId: string | null;
+  readonly teamId: string | null;
+}
+
+/** Returns the BYOK keys of a provider that may be used for a model and a caller. */
 export function findUsable(
   keys: readonly ByokKey[],
   modelId: string,
-  userId: string | null,
+  { userId, teamId }: Caller,
 ): readonly ByokKey[] {
-  return keys.filter(({ models, members }) => servesModel(models, modelId) && servesUser(members, userId));
+  return keys.filter(
+    ({ models, members, teams }) =>
+      servesModel(models, modelId) && contains(members, userId) && contains(teams, teamId),
+  );
 }
 
 /** Whether a list of patterns contains a model. Null contains all. */
@@ -34,6 +43,7 @@ export function servesModel(models: readonly string[] | null, modelId: string): 
   return models === null || models.some((pattern) => matchPattern(pattern, modelId));
 }
 
-function servesUser(members: readonly string[] | null, userId: string | null): boolean {
-  return members === null || (userId !== null && members.includes(userId));
+/** Whether a list of ids contains one. Null contains all, also the absence of an id. */
+function contains(ids: readonly string[] | null, id: string | null): boolean {
+  return ids === null || (id !== null && ids.includes(id));
 }

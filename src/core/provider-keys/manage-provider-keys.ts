@@ -70,6 +70,7 @@ export async function createProviderKey(
     enabled: true,
     models: null,
     members: null,
+    teams: null,
     createdAt: now,
     updatedAt: now,
     lastUsedAt: null,

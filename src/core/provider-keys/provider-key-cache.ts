@@ -43,8 +43,8 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
   const openKey = (key: ProviderKeyRecord): ByokKey => {
     const secret = vault.open(key.sealed, key);
     if (secret === null) onUnreadable(key);
-    const { id, provider, models, members } = key;
-    return { id, provider, models, members, label: labelOf(key), secret };
+    const { id, provider, models, members, teams } = key;
+    return { id, provider, models, members, teams, label: labelOf(key), secret };
   };
   // An account without keys has an empty map, which is a value like others: it is used while the store is unavailable.
   const known = memoize(async (accountId) => {

@@ -59,6 +59,10 @@ export const PROVIDER_KEY_SETTINGS = {
     flags: "--members <users...>",
     help: "Users that the key is used for, comma-separated",
   }),
+  teams: listField(
+    "Ids of the teams of the organization for whose keys alone the key is used. `null` means all, and keys without a team.",
+    { flags: "--teams <teams...>", help: "Teams that the key is used for, comma-separated" },
+  ),
 };
 
 /** The fields of a provider key in a response. */

@@ -1,8 +1,10 @@
 import {
   allowsChoice,
   type EffectivePolicy,
+  type PolicyLevel,
   type PolicyRule,
   ruleAllows,
+  WHOSE_POLICY,
 } from "../accounts/records/merge-policies.ts";
 import type { ProviderRecord } from "../catalog/records/records.ts";
 import type { Serving } from "../generation/call/call.ts";
@@ -11,11 +13,17 @@ import { MAX_ENTRIES } from "../routing/plan/plan-entries.ts";
 import type { PlanEntry } from "../usage/records/plan-entry.ts";
 import type { UsageRecord } from "../usage/records/records.ts";
 
-/** A policy to try on recorded generations of one account. */
-interface TriedPolicy {
+/** A policy to try on recorded generations. */
+export interface TriedPolicy {
   readonly policy: EffectivePolicy;
-  /** Whether only BYOK keys may be used. */
-  readonly ownKeysOnly: boolean;
+  /** The first level that allows BYOK keys only; null if none does. */
+  readonly ownKeysOnly: PolicyLevel | null;
+}
+
+/** The policies to try on recorded generations of one account. */
+interface TriedPolicies {
+  /** Returns the policy for generations of the keys of a team; null: of keys without a team. Always the same object for the same team. */
+  readonly policyOf: (teamId: string | null) => TriedPolicy;
   /** The account's BYOK keys; null if it has none. */
   readonly byokKeys: ByokKeys | null;
 }
@@ -38,13 +46,13 @@ interface PolicyDryRun {
 }
 
 /**
- * Applies a policy to the recorded plans of generations: to the deployments that could have answered then, and to those that a policy had
+ * Applies policies to the recorded plans of generations: to the deployments that could have answered then, and to those that a policy had
  * excluded. Uses the current BYOK keys, and the current facts about how providers handle data. Pure.
  */
 export function dryRunPolicy(
   serving: Serving,
   records: readonly UsageRecord[],
-  tried: TriedPolicy,
+  tried: TriedPolicies,
 ): PolicyDryRun {
   const refused: RefusedGeneration[] = [];
   const context: RuleContext = { serving, tried, allows: memoizeRules() };
@@ -113,11 +121,9 @@ function applyRules(
   return { left, rule: null };
 }
 
-const WHOSE = { gateway: "The gateway's", account: "The account's", key: "The key's" } as const;
-
 interface RuleContext {
   readonly serving: Serving;
-  readonly tried: TriedPolicy;
+  readonly tried: TriedPolicies;
   readonly allows: typeof ruleAllows;
 }
 
@@ -137,9 +143,10 @@ function memoizeRules(): typeof ruleAllows {
 /** Lists the rules in the order in which requests pass them. */
 function listRules(
   { serving, tried, allows }: RuleContext,
-  { requestedModel, namedRoutes = [], userId }: UsageRecord,
+  { requestedModel, namedRoutes = [], userId, ...record }: UsageRecord,
 ): readonly Rule[] {
-  const { policy, ownKeysOnly, byokKeys } = tried;
+  const teamId = record.teamId ?? null;
+  const { policy, ownKeysOnly } = tried.policyOf(teamId);
   const { catalog, tiers } = serving;
   const asked = JSON.stringify(requestedModel);
   // Lists of denied models apply to the names of tiers and named routes as well.
@@ -158,7 +165,7 @@ function listRules(
       : [
           {
             name: `${level}.${name}`,
-            reason: `${WHOSE[level]} policy (${name}) allows no provider of ${asked}.`,
+            reason: `${WHOSE_POLICY[level]} policy (${name}) allows no provider of ${asked}.`,
             allows: ({ provider }) => isFit(catalog.provider(provider)),
           },
         ];
@@ -168,7 +175,7 @@ function listRules(
       const allowsName = choices.some((name) => allowsChoice(rule, name));
       return {
         name: `${rule.level}.${rule.list}`,
-        reason: `${WHOSE[rule.level]} policy (${rule.list}) does not allow ${asked}.`,
+        reason: `${WHOSE_POLICY[rule.level]} policy (${rule.list}) does not allow ${asked}.`,
         allows: ({ model, provider }) => allowsName || (!deniesName && allows(rule, model, provider)),
       };
     }),
@@ -178,14 +185,21 @@ function listRules(
       (provider) => provider?.trainsOnData === false,
     ),
     ...dataRule(policy.zeroRetention, "zero_retention", (provider) => provider?.retainsData === false),
-    ...(ownKeysOnly ? [requireByokKey(asked, userId, byokKeys)] : []),
+    ...(ownKeysOnly === null
+      ? []
+      : [
+          requireByokKey(ownKeysOnly, asked, ({ model, provider }) => {
+            const keys = tried.byokKeys?.get(provider) ?? [];
+            return findUsable(keys, model, { userId, teamId }).length > 0;
+          }),
+        ]),
   ];
 }
 
-function requireByokKey(asked: string, userId: string | null, byokKeys: ByokKeys | null): Rule {
+function requireByokKey(level: PolicyLevel, asked: string, allows: Rule["allows"]): Rule {
   return {
-    name: "account.own_keys_only",
-    reason: `The account's policy (own_keys_only) needs a BYOK key for a provider of ${asked}.`,
-    allows: ({ model, provider }) => findUsable(byokKeys?.get(provider) ?? [], model, userId).length > 0,
+    name: `${level}.own_keys_only`,
+    reason: `${WHOSE_POLICY[level]} policy (own_keys_only) needs a BYOK key for a provider of ${asked}.`,
+    allows,
   };
 }

@@ -39,6 +39,9 @@ export type TableName =
   | "settings"
   | "accounts"
   | "members"
+  | "teams"
+  | "team_members"
+  | "invitations"
   | "api_keys"
   | "console_sessions"
   | "identities"
@@ -102,15 +105,37 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("settings", ["name"], text("name", "value")),
   table("accounts", ["id"], {
     ...text("id", "kind", "name", "policy", "rate_limit", "plan", "email", "external_id"),
-    ...integer("overdraft", "monthly_limit", "created_at", "closed_at"),
+    ...text("member_keys", "tags"),
+    ...integer(
+      "overdraft",
+      "monthly_limit",
+      "prompt_log_seconds",
+      "cache_seconds",
+      "created_at",
+      "closed_at",
+    ),
   }),
   table("members", ["organization_id", "user_id"], {
-    ...text("organization_id", "user_id", "role"),
+    ...text("organization_id", "user_id", "role", "source"),
     ...integer("daily_limit", "created_at"),
   }),
+  table("teams", ["id"], {
+    ...text("id", "organization_id", "name", "policy", "rate_limit", "tags"),
+    ...integer("prompt_log_seconds", "cache_seconds", "created_at", "deleted_at"),
+  }),
+  table("team_members", ["team_id", "user_id"], {
+    ...text("team_id", "user_id", "organization_id", "source"),
+    ...integer("created_at"),
+    is_lead: "boolean",
+  }),
+  table("invitations", ["id"], {
+    ...text("id", "organization_id", "role", "teams", "email", "hash", "created_by", "user_id"),
+    ...integer("created_at", "expires_at", "ended_at"),
+  }),
   table("api_keys", ["id"], {
-    ...text("id", "kind", "account_id", "user_id", "name", "hash", "hint", "models", "rate_limit"),
-    ...text("spend_limit_period"),
+    ...text("id", "kind", "account_id", "user_id", "team_id", "name", "hash", "hint", "models", "rate_limit"),
+    ...text("spend_limit_period", "tags", "previous_hash", "previous_hint"),
+    ...integer("rotated_at", "previous_until", "previous_used_at"),
     ...integer(
       "spend_limit",
       "prompt_log_seconds",
@@ -132,7 +157,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("provider_keys", ["id"], {
     ...text("id", "account_id", "provider", "name", "last_four", "master_key_id", "ciphertext"),
-    ...text("models", "members", "last_error"),
+    ...text("models", "members", "teams", "last_error"),
     ...integer("position", "created_at", "updated_at", "last_used_at"),
     enabled: "boolean",
   }),
@@ -183,7 +208,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     LARGE_ROWS,
   ),
   table("rejections", ["id"], {
-    ...text("id", "api", "method", "path", "account_id", "user_id", "key_id", "key_fingerprint"),
+    ...text("id", "api", "method", "path", "account_id", "user_id", "key_id", "team_id", "key_fingerprint"),
     ...text("address_hash", "model", "code", "message", "field", "limit_source", "limit_kind", "budget_id"),
     ...text("client", "client_version", "user_agent"),
     ...integer("at", "status", "limit_value", "count"),

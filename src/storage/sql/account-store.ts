@@ -17,9 +17,10 @@ import { findNames } from "./find-names.ts";
 import { contains } from "./statements/contains.ts";
 import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
 import { requireKnown } from "./statements/require-known.ts";
-import { Revision, raiseRevision } from "./statements/revision.ts";
+import { Revision } from "./statements/revision.ts";
 import { type Sql, sql, type Work, where } from "./statements/statement.ts";
-import { integer, json, Table, text } from "./statements/table.ts";
+import { integer, json, named, Table, text } from "./statements/table.ts";
+import { revokeKeys } from "./team-store.ts";
 
 const ACCOUNTS = new Table<AccountRecord>("accounts", {
   id: text,
@@ -35,6 +36,10 @@ const ACCOUNTS = new Table<AccountRecord>("accounts", {
   },
   rateLimit: json,
   plan: text,
+  promptLog: named("prompt_log_seconds", integer),
+  cache: named("cache_seconds", integer),
+  tags: json,
+  memberKeys: json,
   createdAt: integer,
   closedAt: integer,
 });
@@ -49,14 +54,20 @@ const CHANGING = [
   "policy",
   "rateLimit",
   "plan",
+  "promptLog",
+  "cache",
+  "tags",
+  "memberKeys",
   "closedAt",
 ] as const;
 
-const MEMBERS = new Table<MemberRecord>("members", {
+/** The table of memberships in organizations. */
+export const MEMBERS = new Table<MemberRecord>("members", {
   organizationId: text,
   userId: text,
   role: text,
   dailyLimit: integer,
+  source: text,
   createdAt: integer,
 });
 
@@ -122,12 +133,16 @@ export class SqlAccountStore implements AccountStore {
     return members[0] ?? null;
   }
 
-  listMembers({ organizationId, search, afterUserId, limit }: MemberQuery) {
+  listMembers({ organizationId, search, outsideTeamId, afterUserId, limit }: MemberQuery) {
     const conditions = where(
       sql`organization_id = ${organizationId} AND user_id > ${afterUserId ?? ""}`,
       search === undefined
         ? null
         : sql`EXISTS (SELECT 1 FROM accounts WHERE id = user_id AND ${contains(["name", "email", "id"], search)})`,
+      outsideTeamId === undefined
+        ? null
+        : sql`NOT EXISTS (SELECT 1 FROM team_members
+            WHERE team_id = ${outsideTeamId} AND team_members.user_id = members.user_id)`,
     );
     return this.readMembers(sql`${conditions} ORDER BY user_id LIMIT ${limit}`);
   }
@@ -162,7 +177,8 @@ function selectAccount(id: string): Sql {
   return ACCOUNTS.select(sql`WHERE id = ${id}`);
 }
 
-function* insertAccount(
+/** Inserts an account, and the first owner of an organization. Inserts nothing unless the verdict is `done`. */
+export function* insertAccount(
   traits: SqlTraits,
   account: AccountRecord,
   owner: MemberRecord | undefined,
@@ -210,7 +226,8 @@ function* putMember(record: MemberRecord): Work<Exclude<OwnerVerdict, "unknown">
 
 function writeMember(member: MemberRecord): Sql {
   return sql`${MEMBERS.insert(member)}
-    ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role, daily_limit = excluded.daily_limit`;
+    ON CONFLICT (organization_id, user_id) DO UPDATE SET
+      role = excluded.role, daily_limit = excluded.daily_limit, source = excluded.source`;
 }
 
 function* removeMember(traits: SqlTraits, { organizationId, userId, at }: MemberEnd): Work<MemberRemoval> {
@@ -218,10 +235,9 @@ function* removeMember(traits: SqlTraits, { organizationId, userId, at }: Member
   const removed = yield* sql`DELETE FROM members
     WHERE organization_id = ${organizationId} AND user_id = ${userId} RETURNING user_id`;
   if (removed.length === 0) return { verdict: "unknown", revoked: [] };
-  const revoked = yield* sql<{ hash: string }>`UPDATE api_keys SET revoked_at = ${at}::bigint
-    WHERE account_id = ${organizationId} AND user_id = ${userId} AND revoked_at IS NULL RETURNING hash`;
-  if (revoked.length > 0) yield* raiseRevision(traits, "keys");
-  return { verdict: "done", revoked };
+  yield* sql`DELETE FROM team_members WHERE organization_id = ${organizationId} AND user_id = ${userId}`;
+  const ofMember = sql`account_id = ${organizationId} AND user_id = ${userId}`;
+  return { verdict: "done", ...(yield* revokeKeys(traits, ofMember, at)) };
 }
 
 function* listOwners(organizationId: string): Work<readonly Owner[]> {

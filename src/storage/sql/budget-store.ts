@@ -211,6 +211,14 @@ function listEarlierSums(budget: BudgetRecord): readonly EarlierSums[] {
         ? { table: "usage_tags", value: "tag", condition: sql`tag NOT IN ('', '(other)')` }
         : { table: "usage_tags", value: "''", condition: sql`tag = ${subjectId}::text` },
     ];
+  if (subject === "team") {
+    const ofTeam = sql`key_id IN (SELECT id FROM api_keys WHERE team_id = ${subjectId}::text)`;
+    return (["usage_sums", "usage_days"] as const).map((table) => ({
+      table,
+      value: "''",
+      condition: ofTeam,
+    }));
+  }
   const column = { account: "account_id", key: "key_id", member: "user_id" }[subject];
   const condition = sql`${raw(column)} = ${subjectId ?? accountId}::text`;
   return (["usage_sums", "usage_days"] as const).map((table) => ({ table, value: "''", condition }));

@@ -30,6 +30,7 @@ interface ProviderKeyRow {
   enabled: boolean | number;
   models: string | null;
   members: string | null;
+  teams: string | null;
   created_at: Integer;
   updated_at: Integer;
   last_used_at: Integer | null;
@@ -51,10 +52,11 @@ export class SqlProviderKeyStore implements ProviderKeyStore {
   async insertProviderKey(key: ProviderKeyRecord) {
     const insert = sql`INSERT INTO provider_keys
         (id, account_id, provider, created_at, master_key_id, ${this.secret}, name, last_four, ${this.order},
-         enabled, models, members, updated_at)
+         enabled, models, members, teams, updated_at)
       VALUES (${key.id}, ${key.accountId}, ${key.provider}, ${key.createdAt}, ${key.sealed.masterKeyId},
         ${key.sealed.ciphertext}, ${key.name}, ${key.lastFour}, ${key.order}, ${key.enabled},
-        ${encodeNullableJson(key.models)}, ${encodeNullableJson(key.members)}, ${key.updatedAt})`;
+        ${encodeNullableJson(key.models)}, ${encodeNullableJson(key.members)}, ${encodeNullableJson(key.teams)},
+        ${key.updatedAt})`;
     await this.revision.change(() => insert);
   }
 
@@ -63,7 +65,7 @@ export class SqlProviderKeyStore implements ProviderKeyStore {
       sql`UPDATE provider_keys SET master_key_id = coalesce(${sealed?.masterKeyId ?? null}, master_key_id),
           ${this.secret} = coalesce(${sealed?.ciphertext ?? null}, ${this.secret}), name = ${key.name},
           last_four = ${key.lastFour}, ${this.order} = ${key.order}, enabled = ${key.enabled},
-          models = ${encodeNullableJson(key.models)}, members = ${encodeNullableJson(key.members)},
+          models = ${encodeNullableJson(key.models)}, members = ${encodeNullableJson(key.members)}, teams = ${encodeNullableJson(key.teams)},
           updated_at = ${key.updatedAt}
         WHERE id = ${key.id} RETURNING id`,
     );
@@ -168,6 +170,7 @@ function readRow(row: ProviderKeyRow): ProviderKeyRecord {
     enabled: Boolean(row.enabled),
     models: readNullableJson<string[]>(row.models),
     members: readNullableJson<string[]>(row.members),
+    teams: readNullableJson<string[]>(row.teams),
     createdAt: readInteger(row.created_at),
     updatedAt: readInteger(row.updated_at),
     lastUsedAt: readNullableInteger(row.last_used_at),

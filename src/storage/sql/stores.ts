@@ -7,6 +7,7 @@ import { SqlDrainStore } from "./drain-store.ts";
 import { SqlFormerTierStore } from "./former-tier-store.ts";
 import { SqlHealthHistoryStore } from "./health-history-store.ts";
 import { SqlIdentityStore } from "./identity-store.ts";
+import { SqlInvitationStore } from "./invitation-store.ts";
 import { SqlKeyStore } from "./key-store.ts";
 import { SqlNamedRouteStore } from "./named-route-store.ts";
 import { SqlOidcTrialStore } from "./oidc-trial-store.ts";
@@ -16,6 +17,7 @@ import { SqlRejectionStore } from "./rejection-store.ts";
 import { SqlSettingsStore } from "./settings-store.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { SqlStoredResponseStore } from "./stored-response-store.ts";
+import { SqlTeamStore } from "./team-store.ts";
 
 /** Creates the stores that are written once for all databases. */
 export function createSqlStores(database: SqlDatabase) {
@@ -29,6 +31,7 @@ export function createSqlStores(database: SqlDatabase) {
     drains: new SqlDrainStore(database),
     healthHistory: new SqlHealthHistoryStore(database),
     identities: new SqlIdentityStore(database),
+    invitations: new SqlInvitationStore(database),
     keys: new SqlKeyStore(database),
     namedRoutes: new SqlNamedRouteStore(database),
     oidcTrials: new SqlOidcTrialStore(database),
@@ -37,5 +40,6 @@ export function createSqlStores(database: SqlDatabase) {
     rejections: new SqlRejectionStore(database),
     settings: new SqlSettingsStore(database),
     formerTiers: new SqlFormerTierStore(database),
+    teams: new SqlTeamStore(database),
   };
 }

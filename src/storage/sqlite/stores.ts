@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { AccountStore } from "../../core/accounts/stores/account-store.ts";
 import type { BudgetStore } from "../../core/accounts/stores/budget-store.ts";
+import type { InvitationStore } from "../../core/accounts/stores/invitation-store.ts";
 import type { KeyStore } from "../../core/accounts/stores/key-store.ts";
+import type { TeamStore } from "../../core/accounts/stores/team-store.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { FormerTierStore } from "../../core/catalog/tiers/former-tiers.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
@@ -41,6 +43,7 @@ export interface SqliteStores {
   readonly formerTiers: FormerTierStore;
   readonly healthHistory: HealthHistoryStore;
   readonly identities: IdentityStore;
+  readonly invitations: InvitationStore;
   readonly keys: KeyStore;
   readonly ledger: LedgerStore;
   readonly namedRoutes: NamedRouteStore;
@@ -51,6 +54,7 @@ export interface SqliteStores {
   readonly retention: UsageRetention;
   readonly rollUp: UsageRollUp;
   readonly settings: SettingsStore;
+  readonly teams: TeamStore;
   readonly usage: UsageStore & UsageReports & UsageTimeStore & GenerationList;
 }
 

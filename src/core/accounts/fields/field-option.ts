@@ -60,6 +60,9 @@ export const DOLLARS_FORMAT = orNone({
 /** A whole number. */
 export const INDEX_FORMAT: OptionFormat = { expected: "a whole number of 0 or more", parse: parseCount };
 
+/** A whole number of 0 or more, or none. */
+export const INDEX_OR_NONE_FORMAT = orNone(INDEX_FORMAT);
+
 /** A whole number, or none. */
 export const COUNT_FORMAT = orNone({ expected: "a whole number of at least 1", parse: parseCount });
 
@@ -75,6 +78,9 @@ const LIST: OptionFormat = {
 
 /** A comma-separated list, or none for null. */
 export const LIST_FORMAT = orNone(LIST);
+
+/** A comma-separated list of tags, or none for null. */
+export const TAGS_FORMAT = orNone({ ...LIST, expected: "a comma-separated list, such as team:search" });
 
 /** A comma-separated list, or none for an empty one. */
 export const DENY_LIST_FORMAT = orNone(LIST, []);

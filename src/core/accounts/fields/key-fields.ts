@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { choiceFormat, LIST_FORMAT, NAME_FORMAT, secondsFormat } from "./field-option.ts";
+import { choiceFormat, LIST_FORMAT, NAME_FORMAT } from "./field-option.ts";
+import { cacheField, promptLogField, tagsField } from "./kept-fields.ts";
 import type { KeyRateLimit } from "./rate-limit.ts";
 import { rateLimitField } from "./rate-limit-fields.ts";
 import {
@@ -42,13 +43,11 @@ export const KEY_IDENTITY = {
     { view: z.string().nullable(), input: IdInput.nullable() },
     "Id of the user whose key it is; in an organization, one of its members. `null` means a service key of the organization.",
   ),
+  team_id: settableField(
+    { view: z.string().nullable(), input: IdInput.nullable() },
+    "Id of the team of the organization that the key belongs to. `null` means none.",
+  ),
 };
-
-/** The maximum time for which bodies may be stored. Seconds. */
-const MAX_PROMPT_LOG_SECONDS = 30 * 86_400;
-
-/** The maximum time for which answers may be returned again. Seconds. */
-const MAX_CACHE_SECONDS = 30 * 86_400;
 
 function spendPeriodField(
   description: string,
@@ -89,26 +88,9 @@ export const INFERENCE_SETTINGS = {
   rate_limit: rateLimitField(
     "The key's own rate limit; `null` resets it. A limit set by the operator replaces the configured one, a limit set by the account can only be lower.",
   ),
-  prompt_log: settableField(
-    { view: z.int().nullable(), input: z.int().min(1).max(MAX_PROMPT_LOG_SECONDS).nullable() },
-    "Seconds for which the bodies of the key's requests and responses are stored, encrypted. `null` means they are not stored. Requests under zero data retention are never stored.",
-    {
-      flags: "--prompt-log <seconds>",
-      help: "Seconds for which request and response bodies are stored",
-      none: "none",
-      ...secondsFormat(MAX_PROMPT_LOG_SECONDS),
-    },
-  ),
-  cache: settableField(
-    { view: z.int().nullable(), input: z.int().min(1).max(MAX_CACHE_SECONDS).nullable() },
-    "Seconds for which the key's answers are cached. A request that is byte for byte equal to an earlier one gets its answer, at no cost. `null` means no caching. Requests under zero data retention are never cached.",
-    {
-      flags: "--cache <seconds>",
-      help: "Seconds for which an answer is returned again for equal requests",
-      none: "none",
-      ...secondsFormat(MAX_CACHE_SECONDS),
-    },
-  ),
+  prompt_log: promptLogField("for the key. `null`: as its team, or else its account, says."),
+  cache: cacheField("for the key. `null`: as its team, or else its account, says."),
+  tags: tagsField("Tags of all requests with the key, in addition to their own."),
 };
 
 /** The fields that requests can change of a key. */
@@ -134,12 +116,26 @@ const KEY_FIELDS = {
   hint: plainField(z.string(), "The first and last characters of the secret."),
   account_id: KEY_IDENTITY.account_id,
   user_id: KEY_IDENTITY.user_id,
+  team_id: KEY_IDENTITY.team_id,
   ...INFERENCE_SETTINGS,
   rate_limit_set_by: plainField(
     z.enum(["operator", "account"]).nullable(),
     "Who set the key's rate limit: the `operator`, whose limit replaces the configured one, or the `account`, whose limit can only be lower. `null` means the key has no limit of its own.",
   ),
   created_at: timeField("Creation time (RFC 3339)."),
+  rotated_at: nullableTimeField(
+    "Time of the last rotation (RFC 3339), since which the secret is valid. `null` means it is the first one.",
+  ),
+  previous_hint: plainField(
+    z.string().nullable(),
+    "The first and last characters of the secret before the last rotation. `null` means there is none that may still be valid.",
+  ),
+  previous_until: nullableTimeField(
+    "Time until which the secret before the last rotation is valid (RFC 3339).",
+  ),
+  previous_used_at: nullableTimeField(
+    "Start of the hour in which the secret before the last rotation was last used since then (RFC 3339). `null` means it was not.",
+  ),
   expires_at,
   last_used_at: nullableTimeField(
     "Start of the hour in which the key was last used (RFC 3339). The minute is not known. `null` means it was never used.",

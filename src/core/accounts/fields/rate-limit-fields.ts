@@ -29,7 +29,7 @@ const FIELDS = {
 /** A rate limit in a response. */
 export const RateLimitView = z
   .object(viewShape(FIELDS))
-  .meta({ id: "RateLimit", description: "A rate limit of one key or account." });
+  .meta({ id: "RateLimit", description: "A rate limit of one key, team or account." });
 
 const RateLimitInput = z
   .strictObject(changeShape(FIELDS))

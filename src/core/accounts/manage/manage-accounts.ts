@@ -5,12 +5,23 @@ import { type KnownNames, type NameList, requireKnownNames } from "../../catalog
 import { changeRateLimit } from "../fields/own-rate-limit.ts";
 import { type Change, mergeChange } from "../fields/resource-fields.ts";
 import type { ACCOUNT_SETTINGS } from "../records/account-fields.ts";
-import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY, type Policy } from "../records/records.ts";
+import {
+  type AccountRecord,
+  DEFAULT_ACCOUNT_ID,
+  NO_KEY_DEFAULTS,
+  NO_MEMBER_KEYS,
+  OPEN_POLICY,
+  type Policy,
+} from "../records/records.ts";
 import type { AccountStore, OwnerVerdict, UniqueVerdict } from "../stores/account-store.ts";
+import type { InvitationStore } from "../stores/invitation-store.ts";
+import type { TeamStore } from "../stores/team-store.ts";
 
 /** The stores that managing accounts needs. */
 export interface AccountStores {
   readonly accounts: AccountStore;
+  readonly teams: TeamStore;
+  readonly invitations: InvitationStore;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
@@ -31,6 +42,9 @@ interface NewAccount {
   readonly ownerId?: string | undefined;
 }
 
+/** What members of a new organization may make. */
+const USUAL_MEMBER_KEYS = { count: 10, days: null, spendLimit: null } as const;
+
 const PREFIX: Record<Kind, string> = { user: "user", organization: "org" };
 
 /**
@@ -44,10 +58,32 @@ export async function createAccount(
   { kind, settings, ownerId }: NewAccount,
 ): Promise<AccountRecord> {
   requireKnownNames(known, listPolicyNames(settings, OPEN_POLICY));
-  const createdAt = stores.clock.now();
-  const id = stores.ids.next(PREFIX[kind]);
+  const account = makeAccount(stores, { kind, settings });
+  const { id, createdAt } = account;
+  if (ownerId !== undefined) await requireUser(stores, ownerId, "owner");
+  const owner =
+    ownerId === undefined
+      ? undefined
+      : ({
+          organizationId: id,
+          userId: ownerId,
+          role: "owner",
+          dailyLimit: null,
+          source: "manual",
+          createdAt,
+        } as const);
+  requireDone(await stores.accounts.insertAccount(account, owner));
+  return account;
+}
+
+/** Returns a new account without storing it. */
+export function makeAccount(
+  { clock, ids }: Pick<AccountStores, "clock" | "ids">,
+  { kind, settings }: Omit<NewAccount, "ownerId">,
+): AccountRecord {
+  const createdAt = clock.now();
   const blank: AccountRecord = {
-    id,
+    id: ids.next(PREFIX[kind]),
     kind,
     name: settings.name,
     email: null,
@@ -57,17 +93,12 @@ export async function createAccount(
     policy: OPEN_POLICY,
     rateLimit: null,
     plan: null,
+    ...NO_KEY_DEFAULTS,
+    memberKeys: kind === "organization" ? USUAL_MEMBER_KEYS : null,
     createdAt,
     closedAt: null,
   };
-  const account = applyChange(blank, settings, createdAt);
-  if (ownerId !== undefined) await requireUser(stores, ownerId, "owner");
-  const owner =
-    ownerId === undefined
-      ? undefined
-      : ({ organizationId: id, userId: ownerId, role: "owner", dailyLimit: null, createdAt } as const);
-  requireDone(await stores.accounts.insertAccount(account, owner));
-  return account;
+  return applyChange(blank, settings, createdAt);
 }
 
 /** @throws GatewayError `conflict` that names the field. */
@@ -162,11 +193,15 @@ export function listPolicyNames(
 type ListField = "allowedModels" | "deniedModels" | "allowedProviders" | "deniedProviders";
 
 function applyChange(before: AccountRecord, change: AccountChange, now: number): AccountRecord {
-  const { policy = {}, rateLimit, isClosed, ...settings } = change;
+  const { policy = {}, rateLimit, memberKeys, isClosed, ...settings } = change;
   return {
     ...mergeChange(before, settings),
     policy: mergeChange(before.policy, policy),
     rateLimit: changeRateLimit(before.rateLimit, rateLimit),
+    memberKeys:
+      memberKeys === undefined
+        ? before.memberKeys
+        : mergeChange(before.memberKeys ?? NO_MEMBER_KEYS, memberKeys),
     closedAt: isClosed === undefined ? before.closedAt : isClosed ? (before.closedAt ?? now) : null,
   };
 }

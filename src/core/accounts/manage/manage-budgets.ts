@@ -8,12 +8,14 @@ import type { AccountRecord } from "../records/records.ts";
 import type { AccountStore } from "../stores/account-store.ts";
 import { type BudgetStore, MAX_BUDGETS } from "../stores/budget-store.ts";
 import type { KeyStore } from "../stores/key-store.ts";
+import type { TeamStore } from "../stores/team-store.ts";
 
 /** The dependencies of managing budgets. */
 interface BudgetStores {
   readonly budgets: BudgetStore;
   readonly accounts: Pick<AccountStore, "findAccount" | "findMember">;
   readonly keys: Pick<KeyStore, "findKey">;
+  readonly teams: Pick<TeamStore, "findTeam">;
   readonly clock: Pick<Clock, "now">;
   readonly ids: IdSource;
 }
@@ -75,7 +77,13 @@ export async function changeBudget(
   return changed ?? fail("not_found", "There is no budget with that id.");
 }
 
-const SUBJECT_FIELDS = { key_id: "key", user_id: "member", end_user: "end_user", tag: "tag" } as const;
+const SUBJECT_FIELDS = {
+  key_id: "key",
+  user_id: "member",
+  team_id: "team",
+  end_user: "end_user",
+  tag: "tag",
+} as const;
 
 interface Subject extends Pick<BudgetRecord, "subject" | "subjectId" | "endUser"> {
   /** Names the subject in the name that a budget gets. */
@@ -105,6 +113,8 @@ async function findSubject(
       return { ...found, label: value };
     case "key_id":
       return { ...found, label: await nameOfKey(stores, account, value) };
+    case "team_id":
+      return { ...found, label: await nameOfTeam(stores, account, value) };
     case "user_id":
       return { ...found, label: await nameOfMember(stores, account, value) };
   }
@@ -126,6 +136,13 @@ async function nameOfMember(
   if (member === null)
     return rejectField("user_id", "must be the id of a member of the organization that pays");
   return (await accounts.findAccount(userId))?.name ?? userId;
+}
+
+async function nameOfTeam({ teams }: BudgetStores, { id }: AccountRecord, teamId: string): Promise<string> {
+  const team = await teams.findTeam(teamId);
+  if (team === null || team.organizationId !== id || team.deletedAt !== null)
+    return rejectField("team_id", "must be the id of a team of the organization that pays");
+  return team.name;
 }
 
 function nameOf({ period, days }: BudgetRequest["budget"], label: string): string {

@@ -4,7 +4,7 @@ import { type KnownNames, requireKnownNames } from "../../catalog/served/known-n
 import { INFERENCE_SETTINGS, KEY_SETTINGS } from "../fields/key-fields.ts";
 import { changeKeyRateLimit, isOperators, type KeyRateLimitChange } from "../fields/own-rate-limit.ts";
 import { type Change, findSetField, mergeChange, unsetFields } from "../fields/resource-fields.ts";
-import { type AccountRecord, DEFAULT_ACCOUNT_ID, type KeyRecord } from "../records/records.ts";
+import { type AccountRecord, DEFAULT_ACCOUNT_ID, FIRST_SECRET, type KeyRecord } from "../records/records.ts";
 import { createSecret, hashSecret, hintOf } from "../records/secrets.ts";
 import type { KeyStore } from "../stores/key-store.ts";
 import type { AccountStores } from "./manage-accounts.ts";
@@ -27,6 +27,7 @@ export interface NewKey extends KeyChange {
   /** Default: the operator account. */
   readonly accountId?: string | undefined;
   readonly userId?: string | null | undefined;
+  readonly teamId?: string | null | undefined;
 }
 
 /** A new key and its secret, which is not stored. */
@@ -37,44 +38,88 @@ interface CreatedKey {
 
 /** Creates and stores a key without checking its fields. */
 export async function createKey(stores: KeyStores, wanted: NewKey): Promise<CreatedKey> {
+  const created = makeKey(stores, wanted);
+  await stores.keys.insertKey(created.key);
+  return created;
+}
+
+/** Returns a new key and its secret, without storing them. */
+export function makeKey(stores: KeyStores, wanted: NewKey): CreatedKey {
   const secret = createSecret(stores.random);
-  const { kind, name, accountId = DEFAULT_ACCOUNT_ID, userId = null, rateLimit, ...settings } = wanted;
+  const { kind, name, rateLimit, ...more } = wanted;
+  const { accountId = DEFAULT_ACCOUNT_ID, userId = null, teamId = null, ...settings } = more;
   const blank: KeyRecord = {
     ...unsetFields(KEY_SETTINGS),
     id: stores.ids.next("key"),
     kind,
     accountId,
     userId,
+    teamId,
     name,
     hash: hashSecret(secret),
     hint: hintOf(secret),
+    ...FIRST_SECRET,
     rateLimit: changeKeyRateLimit(null, rateLimit),
     createdAt: stores.clock.now(),
     revokedAt: null,
     lastUsedAt: null,
   };
-  const key = mergeChange(blank, settings);
-  await stores.keys.insertKey(key);
-  return { secret, key };
+  return { secret, key: mergeChange(blank, settings) };
 }
 
 /**
  * Creates a key for an account. A user's key belongs to that user. An organization's key belongs to a member, or is a service key if no
- * user is given.
- * @throws GatewayError `invalid_request` for fields that contradict each other, and for a model that is not in `known`.
+ * user is given. `most` bounds the valid keys that the user has then in the account.
+ * @throws GatewayError `invalid_request` for fields that contradict each other, and for a model that is not in `known`; `conflict` above
+ * `most`.
  */
 export async function issueKey(
   stores: KeyStores,
   known: () => KnownNames,
-  wanted: NewKey,
+  { most, ...wanted }: NewKey & { readonly most?: number },
 ): Promise<CreatedKey> {
   const account = await stores.accounts.findAccount(wanted.accountId ?? DEFAULT_ACCOUNT_ID);
   if (account === null || account.closedAt !== null)
     return rejectField("account_id", "must be the id of an open account");
   const userId = await findUserOfKey(stores, account, wanted.userId ?? null);
+  if (wanted.teamId != null) await requireTeamOfKey(stores, wanted, { accountId: account.id, userId });
   checkKey(wanted, stores.clock.now());
   requireKnownNames(known, [{ field: "models", kind: "model", names: wanted.models, use: "allow" }]);
-  return createKey(stores, { ...wanted, userId });
+  const created = makeKey(stores, { ...wanted, userId });
+  if (most === undefined) await stores.keys.insertKey(created.key);
+  else if (!(await stores.keys.insertKeyWithin(created.key, most)))
+    fail(
+      "conflict",
+      `You already have ${most} valid keys, which is the most that this organization allows. Revoke one first.`,
+    );
+  return created;
+}
+
+/** How a key gets a new secret. */
+interface Rotation {
+  readonly key: KeyRecord;
+  /** Milliseconds for which the present secret stays valid; 0: it ends at once. */
+  readonly overlapMs: number;
+}
+
+/**
+ * Gives a key a new secret. A secret before the present one ends at once.
+ * @throws GatewayError `conflict` for a revoked or expired key.
+ */
+export async function rotateKey(
+  { keys, clock, random }: KeyStores,
+  { key: { id, expiresAt }, overlapMs }: Rotation,
+): Promise<CreatedKey> {
+  const now = clock.now();
+  const secret = createSecret(random);
+  const isExpired = expiresAt !== null && expiresAt <= now;
+  const key = isExpired
+    ? null
+    : await keys.rotateKey(id, {
+        ...{ hash: hashSecret(secret), hint: hintOf(secret), at: now },
+        previousUntil: overlapMs === 0 ? null : now + overlapMs,
+      });
+  return { secret, key: key ?? fail("conflict", "This key is revoked or has expired. Create another key.") };
 }
 
 async function findUserOfKey(
@@ -89,6 +134,20 @@ async function findUserOfKey(
   const owner = id === DEFAULT_ACCOUNT_ID ? null : id;
   if (userId === null || userId === owner) return owner;
   return rejectField("user_id", "must be the account's own user, or left out");
+}
+
+/** @throws GatewayError `invalid_request` unless the team is one of the organization, and the user a member of it. */
+async function requireTeamOfKey(
+  { teams }: KeyStores,
+  { kind, teamId }: NewKey,
+  { accountId, userId }: { readonly accountId: string; readonly userId: string | null },
+): Promise<void> {
+  if (kind === "management") rejectField("team_id", INFERENCE_ONLY);
+  const team = await teams.findTeam(teamId ?? "");
+  if (team === null || team.organizationId !== accountId || team.deletedAt !== null)
+    return rejectField("team_id", "must be the id of a team of the organization");
+  if (userId !== null && (await teams.findTeamMember(team.id, userId)) === null)
+    rejectField("team_id", "must be a team that the user of the key is in");
 }
 
 /**

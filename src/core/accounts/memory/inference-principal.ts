@@ -2,7 +2,7 @@ import { fail } from "../../../base/failures/errors.ts";
 import { KEY_SETTINGS } from "../fields/key-fields.ts";
 import { unsetFields } from "../fields/resource-fields.ts";
 import type { AccountPrincipal } from "../records/principal.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../records/records.ts";
+import { DEFAULT_ACCOUNT_ID, FIRST_SECRET, type KeyRecord } from "../records/records.ts";
 import type { KeyStore } from "../stores/key-store.ts";
 import type { AccountCache } from "./account-cache.ts";
 import { resolveAccount } from "./resolve-account.ts";
@@ -54,8 +54,10 @@ const UNRESTRICTED: Omit<KeyRecord, "accountId" | "userId"> = {
   id: "key_none",
   kind: "inference",
   name: "",
+  teamId: null,
   hash: "",
   hint: "",
+  ...FIRST_SECRET,
   rateLimit: null,
   createdAt: 0,
   revokedAt: null,

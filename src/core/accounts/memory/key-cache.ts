@@ -28,7 +28,7 @@ export interface KeyCache {
   /** Stores the times of last use that are not stored yet. */
   saveUses(): Promise<void>;
   /** Reads a key again. Call it after this process has created, changed or revoked one. */
-  changed(key: Pick<KeyRecord, "hash">): void;
+  changed(key: Pick<KeyRecord, "hash" | "previousHash">): void;
 }
 
 /** The dependencies of a key cache. */
@@ -46,10 +46,10 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
   const hashOf = (secret: string | null) => (secret === null ? null : hashSecret(secret));
   let adminHash = hashOf(adminSecret);
   const uses = new KeyUses(store);
-  const principalOf = (key: KeyRecord | null) => {
+  const principalOf = (key: KeyRecord | null, hash: string) => {
     const now = clock.now();
-    if (key === null || !isValidAt(key, now)) return null;
-    uses.record(key.id, now);
+    if (key === null || !isValidAt(key, hash, now)) return null;
+    uses.record(key.id, now, key.hash !== hash);
     return toPrincipal(key);
   };
   const refresh = followChanges({
@@ -57,7 +57,7 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
     listChanged: store.listChangedKeys?.bind(store),
     caches: [keys],
   });
-  const identifyHash: KeyCache["identifyHash"] = async (hash) => principalOf(await keys.get(hash));
+  const identifyHash: KeyCache["identifyHash"] = async (hash) => principalOf(await keys.get(hash), hash);
   return {
     identifyHash,
     get adminHash() {
@@ -76,12 +76,18 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
     peekKey: (secret) => keys.peek(hashSecret(secret)) ?? null,
     refresh,
     saveUses: () => uses.save(),
-    changed: ({ hash }) => keys.forget(hash),
+    changed({ hash, previousHash }) {
+      keys.forget(hash);
+      if (previousHash !== null) keys.forget(previousHash);
+    },
   };
 }
 
-function isValidAt({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now);
+/** Whether a key is valid with a secret, which may be the one before its last rotation. */
+function isValidAt(key: KeyRecord, hash: string, now: number): boolean {
+  const { revokedAt, expiresAt, previousUntil } = key;
+  if (revokedAt !== null || (expiresAt !== null && expiresAt <= now)) return false;
+  return key.hash === hash || (previousUntil !== null && previousUntil > now);
 }
 
 function toPrincipal(key: KeyRecord): ApiKeyPrincipal | OperatorPrincipal {

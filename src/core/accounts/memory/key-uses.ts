@@ -20,20 +20,21 @@ export class KeyUses {
   private hour = 0;
   /** The keys that were collected in this hour. */
   private readonly seen = new Set<string>();
-  /** The hours to be saved, by key. */
-  private readonly waiting = new Map<string, number>();
+  /** The uses to be saved, by key and secret. */
+  private readonly waiting = new Map<string, KeyUse>();
 
   constructor(private readonly store: Pick<KeyStore, "recordKeyUses">) {}
 
-  /** `now` is in milliseconds since the epoch. */
-  record(id: string, now: number): void {
+  /** `now` is in milliseconds since the epoch. `isPrevious`: it was the secret before the last rotation. */
+  record(id: string, now: number, isPrevious = false): void {
     if (now - this.hour >= HOUR_MS || this.seen.size >= MAX_SEEN) {
       this.hour = now - (now % HOUR_MS);
       this.seen.clear();
     }
-    if (this.seen.has(id)) return;
-    this.seen.add(id);
-    this.waiting.set(id, this.hour);
+    const name = isPrevious ? `${id} previous` : id;
+    if (this.seen.has(name)) return;
+    this.seen.add(name);
+    this.waiting.set(name, { id, usedAt: this.hour, ...(isPrevious ? { isPrevious } : {}) });
   }
 
   /** Saves some of the collected uses. Uses that the store does not accept are kept. */
@@ -45,13 +46,9 @@ export class KeyUses {
   }
 
   private async saveGroup(): Promise<void> {
-    const saving: KeyUse[] = [];
-    for (const [id, usedAt] of this.waiting) {
-      saving.push({ id, usedAt });
-      if (saving.length === GROUP) break;
-    }
-    await this.store.recordKeyUses(saving);
+    const saving = [...this.waiting].slice(0, GROUP);
+    await this.store.recordKeyUses(saving.map(([, use]) => use));
     // A use of a later hour may have been collected meanwhile.
-    for (const { id, usedAt } of saving) if (this.waiting.get(id) === usedAt) this.waiting.delete(id);
+    for (const [name, use] of saving) if (this.waiting.get(name) === use) this.waiting.delete(name);
   }
 }

@@ -1,6 +1,6 @@
 import { fail } from "../../../base/failures/errors.ts";
 import type { AccountPrincipal } from "../records/principal.ts";
-import type { KeyRecord, MemberRecord, SpendingAccount } from "../records/records.ts";
+import type { ActingMember, KeyRecord, SpendingAccount } from "../records/records.ts";
 import type { AccountCache } from "./account-cache.ts";
 
 /**
@@ -45,14 +45,15 @@ async function resolveMember(
   return openPrincipal(cache, key, account, member);
 }
 
-/** @throws GatewayError `permission_denied` if the account is closed. */
+/** @throws GatewayError `permission_denied` if the account is closed, or if the team of the key is not one of the account and the user. */
 function openPrincipal(
   cache: AccountCache,
   key: KeyRecord,
   account: SpendingAccount,
-  member: MemberRecord | null,
+  member: ActingMember | null,
 ): AccountPrincipal {
   if (account.closedAt !== null) rejectClosed();
+  if (key.teamId !== null) requireTeam(key, account, member);
   return cache.principalOf(account, key, member);
 }
 
@@ -60,6 +61,27 @@ function rejectStranger(organization: string): never {
   return fail("permission_denied", "The key's user is not a member of this organization.", {
     metadata: { organization },
   });
+}
+
+/**
+ * Checks the team of a key. The end of a team or of a membership in it revokes its keys. This also rejects a key that was made at the same
+ * time, and was stored just after the others were revoked.
+ */
+function requireTeam(
+  { accountId, teamId }: KeyRecord,
+  account: SpendingAccount,
+  member: ActingMember | null,
+) {
+  if (accountId !== account.id)
+    fail(
+      "permission_denied",
+      "This key belongs to a team of another organization, which pays for it. Omit X-Gateway-Organization, or use a key without a team.",
+      { metadata: { organization: account.id } },
+    );
+  if (account.teams?.has(teamId ?? "") !== true)
+    fail("permission_denied", "The team that this key belongs to was deleted. Use another key.");
+  if (member !== null && member.teams?.some((team) => team.teamId === teamId) !== true)
+    fail("permission_denied", "The key's user has left the team that this key belongs to. Use another key.");
 }
 
 function rejectClosed(): never {

@@ -2,17 +2,20 @@ import { z } from "zod";
 import { PROMPT_CACHING, type PromptCaching } from "../../../wire/conversation/preferences.ts";
 import { PlainText } from "../../catalog/records/plain-text-schema.ts";
 import {
+  COUNT_FORMAT,
   choiceFormat,
   DENY_LIST_FORMAT,
   EMAIL_FORMAT,
   EXTERNAL_ID_FORMAT,
   type FieldOption,
   flagFormat,
+  INDEX_OR_NONE_FORMAT,
   LIST_FORMAT,
   NAME_FORMAT,
   type OptionTexts,
   PLAN_FORMAT,
 } from "../fields/field-option.ts";
+import { cacheField, promptLogField, tagsField } from "../fields/kept-fields.ts";
 import { rateLimitField } from "../fields/rate-limit-fields.ts";
 import {
   changeShape,
@@ -28,7 +31,7 @@ import {
   timeField,
   viewShape,
 } from "../fields/resource-fields.ts";
-import { type AccountRecord, PLAN_NAME, type Policy } from "./records.ts";
+import { type AccountRecord, type MemberKeys, NO_MEMBER_KEYS, PLAN_NAME, type Policy } from "./records.ts";
 
 function flagField(description: string, option: FieldOption) {
   return settableField({ view: z.boolean(), input: z.boolean() }, description, option);
@@ -115,7 +118,8 @@ const POLICY_FIELDS = {
 
 const PolicyView = z.object(viewShape(POLICY_FIELDS)).meta({
   id: "Policy",
-  description: "The models and providers that an account may use, and the data handling it requires.",
+  description:
+    "The models and providers that an account or a team may use, and the data handling it requires.",
 });
 const PolicyInput = z.strictObject(changeShape(POLICY_FIELDS)).meta({
   id: "PolicyChange",
@@ -126,7 +130,7 @@ const PolicyInput = z.strictObject(changeShape(POLICY_FIELDS)).meta({
 const PlanInput = z.string().regex(PLAN_NAME, "must be 1 to 64 of the characters a-z, 0-9, `.`, `_` and `-`");
 
 /** An e-mail address. Stored in lower case, so that two users cannot differ in case alone. */
-const EmailInput = PlainText.trim()
+export const EmailInput = PlainText.trim()
   .toLowerCase()
   .max(254)
   .regex(z.regexes.unicodeEmail, "must be an e-mail address, such as ada@example.com");
@@ -150,6 +154,15 @@ const EXTERNAL_ID = settableField(
   },
 );
 
+/** The policy of an account or a team. */
+export const POLICY_FIELD = {
+  view: PolicyView,
+  input: PolicyInput,
+  present: (policy: Policy) => presentFields(POLICY_FIELDS, policy),
+  read: (json: z.infer<typeof PolicyInput>) => readFields(POLICY_FIELDS, json),
+  parts: POLICY_FIELDS,
+};
+
 const SETTINGS = {
   external_id: EXTERNAL_ID,
   overdraft: dollarsField("US dollars by which the balance may fall below zero. `null` means no limit.", {
@@ -158,13 +171,10 @@ const SETTINGS = {
     none: "no bound",
     initial: "0",
   }),
-  policy: {
-    view: PolicyView,
-    input: PolicyInput,
-    present: (policy: Policy) => presentFields(POLICY_FIELDS, policy),
-    read: (json: z.infer<typeof PolicyInput>) => readFields(POLICY_FIELDS, json),
-    parts: POLICY_FIELDS,
-  },
+  policy: POLICY_FIELD,
+  prompt_log: promptLogField("for keys without a value of their own. `null`: they are not stored."),
+  cache: cacheField("for keys without a value of their own. `null`: they are not cached."),
+  tags: tagsField("Tags of all requests of the account, in addition to their own."),
   rate_limit: rateLimitField(
     "The account's own rate limit, instead of the configured one. `null` resets it. Only the operator may set it.",
   ),
@@ -194,7 +204,55 @@ const USER_ONLY = {
   ),
 };
 
+const MEMBER_KEYS = {
+  count: settableField(
+    { view: z.int().nullable(), input: z.int().min(0).max(1_000).nullable() },
+    "Valid keys that a member may have at once. `0`: members make no keys. `null` means no bound.",
+    {
+      flags: "--member-keys <count>",
+      help: "Keys that each member may make",
+      none: "no bound",
+      initial: "10",
+      ...INDEX_OR_NONE_FORMAT,
+    },
+  ),
+  days: settableField(
+    { view: z.int().nullable(), input: z.int().min(1).max(3_650).nullable() },
+    "Days after which such a key expires at the latest. `null` means that it need not expire.",
+    {
+      flags: "--member-key-days <days>",
+      help: "Days after which keys of members expire at the latest",
+      none: "never",
+      ...COUNT_FORMAT,
+    },
+  ),
+  spend_limit: dollarsField(
+    "US dollars that such a key may spend in a calendar month at most. `null` means that it needs no limit.",
+    {
+      flags: "--member-key-spend-limit <dollars>",
+      help: "Largest monthly spending limit of keys of members, in US dollars",
+      none: "none",
+    },
+  ),
+};
+
+const MemberKeysView = z.object(viewShape(MEMBER_KEYS)).meta({
+  id: "MemberKeys",
+  description: "The bounds within which members make inference keys for themselves.",
+});
+const MemberKeysInput = z.strictObject(changeShape(MEMBER_KEYS)).meta({
+  id: "MemberKeysChange",
+  description: "Bounds of members' keys, or the part of them to change. Omitted fields keep their value.",
+});
+
 const ORGANIZATION_ONLY = {
+  member_keys: {
+    view: MemberKeysView.describe("Bounds within which members make inference keys for themselves."),
+    input: MemberKeysInput,
+    present: (bounds: MemberKeys | null) => presentFields(MEMBER_KEYS, bounds ?? NO_MEMBER_KEYS),
+    read: (json: z.infer<typeof MemberKeysInput>) => readFields(MEMBER_KEYS, json),
+    parts: MEMBER_KEYS,
+  },
   monthly_limit: dollarsField(
     "US dollars that all members together may spend in a calendar month (UTC). `null` means no limit.",
     {
@@ -223,7 +281,7 @@ const TIMES = {
 
 const USER_FIELDS = { id: plainField(z.string(), "Id of the user, `user_…`."), ...USER_SETTINGS, ...TIMES };
 
-const { overdraft, policy, rate_limit, plan } = SETTINGS;
+const { overdraft, policy, prompt_log, cache, tags, rate_limit, plan } = SETTINGS;
 const ORGANIZATION_FIELDS = {
   id: plainField(z.string(), "Id of the organization, `org_…`."),
   name: NAME,
@@ -231,6 +289,9 @@ const ORGANIZATION_FIELDS = {
   overdraft,
   ...ORGANIZATION_ONLY,
   policy,
+  prompt_log,
+  cache,
+  tags,
   rate_limit,
   plan,
   ...TIMES,

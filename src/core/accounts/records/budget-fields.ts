@@ -59,6 +59,7 @@ export const BudgetInput = z.strictObject({
     .describe("Display name of the budget. Default: a name made of its subject and period."),
   key_id: IdInput.optional().describe("Only spending with this API key of the account."),
   user_id: IdInput.optional().describe("Only spending of this member of the organization."),
+  team_id: IdInput.optional().describe("Only spending with the keys of this team of the organization."),
   end_user: PlainText.min(1)
     .max(512)
     .optional()
@@ -132,6 +133,7 @@ export const BudgetView = z
       .describe("What the budget limits: the whole account, or a part of its spending."),
     key_id: z.string().nullable(),
     user_id: z.string().nullable(),
+    team_id: z.string().nullable(),
     end_user: z.string().nullable().describe("`*`: each end user has the limit for itself."),
     tag: z.string().nullable().describe("`*`: each tag has the limit for itself."),
     limit: z.number().describe("US dollars that may be spent in each period."),
@@ -172,6 +174,7 @@ export function presentBudget(budget: BudgetRecord, status: BudgetStatus): Recor
     subject: budget.subject,
     key_id: idOf("key"),
     user_id: idOf("member"),
+    team_id: idOf("team"),
     end_user: budget.endUser ?? idOf("end_user"),
     tag: idOf("tag"),
     limit: toDollars(limit),

@@ -1,5 +1,5 @@
-/** The subjects of budgets: all spending of an account, or that of one key, one member, one or every end user, one or every tag. */
-export const BUDGET_SUBJECTS = ["account", "key", "member", "end_user", "tag"] as const;
+/** The subjects of budgets: all spending of an account, or that of one team, one key, one member, one or every end user, one or every tag. */
+export const BUDGET_SUBJECTS = ["account", "team", "key", "member", "end_user", "tag"] as const;
 export type BudgetSubject = (typeof BUDGET_SUBJECTS)[number];
 
 /** The periods of budgets, in UTC. `rolling`: the current day and the days before it, `days` in all. */
@@ -19,7 +19,7 @@ export interface BudgetRecord {
   readonly name: string;
   readonly subject: BudgetSubject;
   /**
-   * How records identify the subject: by the id of the key or user, the keyed hash of an end user, or a tag. Null for the whole account,
+   * How records identify the subject: by the id of the team, key or user, the keyed hash of an end user, or a tag. Null for the whole account,
    * and if each end user or tag has the limit separately.
    */
   readonly subjectId: string | null;
@@ -41,6 +41,27 @@ export interface BudgetRecord {
 
 /** The fields of a budget that can change. Its subject and period cannot, because its sums are recorded by them. */
 export type BudgetChange = Partial<Pick<BudgetRecord, "name" | "limit" | "action" | "warnAt">>;
+
+/** Returns how messages name a budget: `The budget "Search by month" of the team "Search"`. `team`: the name of its team; null for others. */
+export function labelBudget(name: string, team: string | null): string {
+  return `budget ${JSON.stringify(name)}${team === null ? "" : ` of the team ${JSON.stringify(team)}`}`;
+}
+
+/** A member of an organization, as budgets identify members and teams. */
+interface BudgetReader {
+  readonly userId: string | null;
+  readonly isInTeam: (teamId: string) => boolean;
+}
+
+/** Returns whether a budget concerns a member: it is one of the whole account, of the member, or of one of the member's teams. */
+export function concernsMember(
+  { subject, subjectId }: BudgetRecord,
+  { userId, isInTeam }: BudgetReader,
+): boolean {
+  if (subject === "account") return true;
+  if (subject === "member") return subjectId === userId;
+  return subject === "team" && subjectId !== null && isInTeam(subjectId);
+}
 
 /** Returns whether each end user, or each tag, has the limit separately. */
 export function isForEach({ subject, subjectId }: BudgetRecord): boolean {

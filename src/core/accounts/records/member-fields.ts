@@ -8,13 +8,14 @@ import {
   timeField,
   viewShape,
 } from "../fields/resource-fields.ts";
-import { type MemberRecord, ROLES } from "./records.ts";
+import { MEMBER_SOURCES, type MemberRecord } from "./records.ts";
+import { ROLES } from "./rights.ts";
 
 /** The fields that requests can set of a member. */
 export const MEMBER_SETTINGS = {
   role: settableField(
     { view: z.enum(ROLES), input: z.enum(ROLES).meta({ examples: ["member"] }) },
-    "Role of the member: `owner` and `admin` manage the organization, `billing` reads its balance and usage, `member` calls models.",
+    "Role of the member: `owner` and `admin` manage the organization, `billing` reads its balance and usage, `auditor` reads everything, `member` calls models and makes keys of their own.",
     {
       flags: "--role <role>",
       help: `Role: ${ROLES.join(", ")}`,
@@ -32,6 +33,10 @@ const MEMBER_FIELDS = {
   organization_id: plainField(z.string(), "Id of the organization."),
   user_id: plainField(z.string(), "Id of the user."),
   ...MEMBER_SETTINGS,
+  source: plainField(
+    z.enum(MEMBER_SOURCES).nullable(),
+    "What made the membership, and alone ends it: `manual`, an `invitation`, or rules of OpenID Connect (`oidc`). `null` for a membership of a version before 0.3, which rules take over.",
+  ),
   created_at: timeField("Time at which the user became a member (RFC 3339)."),
 };
 

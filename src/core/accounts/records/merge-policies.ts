@@ -3,8 +3,16 @@ import { isTierName } from "../../catalog/tiers/tier-name.ts";
 import type { InferencePrincipal } from "./principal.ts";
 import type { Policy } from "./records.ts";
 
-/** The level of a policy: the configuration of the gateway, the account that pays, or the key. */
-export type PolicyLevel = "gateway" | "account" | "key";
+/** The level of a policy: the configuration of the gateway, the account that pays, the team of the key, or the key. */
+export type PolicyLevel = "gateway" | "account" | "team" | "key";
+
+/** Whose policy a level is, as messages begin. */
+export const WHOSE_POLICY: Readonly<Record<PolicyLevel, string>> = {
+  gateway: "The gateway's",
+  account: "The account's",
+  team: "The team's",
+  key: "The key's",
+};
 
 /** A list of a policy that restricts models or providers. */
 export interface PolicyRule {
@@ -45,13 +53,14 @@ export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
   return { rules, denyDataCollection, zeroRetention, promptCaching };
 }
 
-/** Returns the policy for a principal: the operator's; with a key also the account's, and the models of the key. */
+/** Returns the policy for a principal: the operator's; with a key also those of the account and the team, and the models of the key. */
 export function policyOf(operator: Policy, principal: InferencePrincipal): EffectivePolicy {
   if (principal.kind === "anonymous") return mergePolicies([{ level: "gateway", policy: operator }]);
-  const { account, key } = principal;
+  const { account, team, key } = principal;
   const merged = mergePolicies([
     { level: "gateway", policy: operator },
     { level: "account", policy: account.policy },
+    ...(team === null ? [] : [{ level: "team" as const, policy: team.policy }]),
   ]);
   if (key.models === null) return merged;
   return {

@@ -1,4 +1,4 @@
-import type { KeyRecord, MemberRecord, SpendingAccount } from "./records.ts";
+import type { ActingMember, KeyRecord, SpendingAccount, TeamRecord } from "./records.ts";
 
 /** An API key, before it is known which account it acts for. */
 export interface ApiKeyPrincipal {
@@ -13,7 +13,9 @@ export interface ApiKeyPrincipal {
 export interface AccountPrincipal extends ApiKeyPrincipal {
   readonly account: SpendingAccount;
   /** The membership through which the key's user acts for an organization; null if no membership is needed. */
-  readonly member: MemberRecord | null;
+  readonly member: ActingMember | null;
+  /** The team of the key; null for none. */
+  readonly team: TeamRecord | null;
 }
 
 /** The operator: the configured admin key, or a stored management key of the operator account. May manage every account. */

@@ -1,5 +1,6 @@
 import type { AccountRecord, MemberRecord } from "../records/records.ts";
 import type { ChangedRows } from "./follow-changes.ts";
+import type { RevokedKeys } from "./team-store.ts";
 
 /** The outcome of a change that must not leave an organization without an owner. Owners whose account is closed do not count. */
 export type OwnerVerdict = "done" | "unknown" | "last_owner";
@@ -12,11 +13,9 @@ export interface MemberEnd {
   readonly at: number;
 }
 
-/** The outcome of removing a member. */
-export interface MemberRemoval {
+/** The outcome of removing a member, and the keys that were revoked with the membership. */
+export interface MemberRemoval extends RevokedKeys {
   readonly verdict: OwnerVerdict;
-  /** The keys that were revoked with the membership. */
-  readonly revoked: readonly { readonly hash: string }[];
 }
 
 /** The outcome of writing an account whose e-mail or external id another account may have. */
@@ -42,6 +41,8 @@ export interface MemberQuery {
   readonly organizationId: string;
   /** Only members whose name, e-mail or id contains this text. The case of ASCII letters does not matter. */
   readonly search?: string | undefined;
+  /** Only members who are not in this team. */
+  readonly outsideTeamId?: string | undefined;
   readonly afterUserId: string | null;
   readonly limit: number;
 }
@@ -66,8 +67,8 @@ export interface AccountStore {
   /** Inserts a member, or replaces the role and limit of an existing one. */
   putMember(member: MemberRecord): Promise<Exclude<OwnerVerdict, "unknown">>;
   /**
-   * Removes a member, and revokes the member's keys of the organization in the same transaction: they must not be valid again when the
-   * user joins again. The verdict is `unknown` if there is no such member.
+   * Removes a member, also from the organization's teams, and revokes the member's keys of the organization in the same transaction: they
+   * must not be valid again when the user joins again. The verdict is `unknown` if there is no such member.
    */
   removeMember(end: MemberEnd): Promise<MemberRemoval>;
   findMember(organizationId: string, userId: string): Promise<MemberRecord | null>;

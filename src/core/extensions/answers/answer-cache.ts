@@ -1,6 +1,7 @@
 import type { Failure } from "../../../base/failures/errors.ts";
 import { sha256 } from "../../../base/secrets/hash.ts";
 import type { Clock } from "../../../base/time/clock.ts";
+import { cacheOf } from "../../accounts/records/key-defaults.ts";
 import type {
   AdmittedGeneration,
   Extension,
@@ -40,11 +41,11 @@ export class AnswerCache implements Extension {
 
   attach(generation: AdmittedGeneration): ExtensionPoints | null {
     const { principal } = generation.call;
-    if (principal.kind === "anonymous" || principal.key.cache === null) return null;
+    const ttlS = principal.kind === "anonymous" ? null : cacheOf(principal);
+    if (principal.kind === "anonymous" || ttlS === null) return null;
     const directives = readCacheControl(generation.call.headers.get("cache-control"));
     const { request } = generation.call;
     if (generation.zeroRetention || !directives.mayKeep || isBinary(request)) return BYPASS;
-    const ttlS = principal.key.cache;
     return new CachedGeneration({ ...this.deps, running: this.running, generation, directives, ttlS });
   }
 }

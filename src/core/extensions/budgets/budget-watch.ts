@@ -5,12 +5,13 @@ import { nextTurn } from "../../../base/time/next-turn.ts";
 import { type DayRange, dayOf } from "../../../base/time/time.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import { type BudgetState, stateOf } from "../../accounts/records/budget-fields.ts";
-import { type BudgetRecord, isForEach } from "../../accounts/records/budget-records.ts";
+import { type BudgetRecord, isForEach, labelBudget } from "../../accounts/records/budget-records.ts";
 import {
   BUDGET_SUMS_AT_ONCE,
   type BudgetMark,
   type BudgetStore,
 } from "../../accounts/stores/budget-store.ts";
+import type { TeamStore } from "../../accounts/stores/team-store.ts";
 import { type EventSink, eventId, type GatewayEvent } from "../../events/event.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/call/extension.ts";
 import type { Spender } from "../../ledger/holds/hold-book.ts";
@@ -29,6 +30,8 @@ type Level = Exclude<BudgetState, "ok">;
 
 interface Known {
   readonly budget: BudgetRecord;
+  /** The name of its team; null for a budget of another subject. */
+  readonly team: string | null;
   readonly since: number;
   readonly level: Level;
   readonly isSpent: boolean;
@@ -51,6 +54,7 @@ interface WaitingSum extends Waiting {
 
 /** A sum, and what was spent in it. */
 interface Spent extends Pick<WaitingSum, "budget" | "value" | "isRefused"> {
+  readonly team: Known["team"];
   readonly days: DayRange;
   /** Nanodollars. */
   readonly spent: number;
@@ -64,6 +68,7 @@ interface Reportable extends BudgetMark {
 /** The dependencies of the watch of budgets. */
 interface BudgetWatchParts {
   readonly store: Pick<BudgetStore, "sumBudgets" | "listTopSums" | "claimMarks" | "mergeDays">;
+  readonly teams: Pick<TeamStore, "findTeamNames">;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -187,10 +192,22 @@ export class BudgetWatch implements Extension {
       days: daysOfBudget(budget, at),
     }));
     const sums = await this.parts.store.sumBudgets(queries);
-    const found = named.map(({ budget, value, at, isRefused }, index) => {
-      return { budget, value, isRefused, days: daysOfBudget(budget, at), spent: sums[index] ?? 0 };
+    const teams = await this.nameTeams(named.map(({ budget }) => budget));
+    const found = named.map(({ budget, value, at, isRefused }, index): Spent => {
+      const team = teams.get(budget.id) ?? null;
+      return { budget, team, value, isRefused, days: daysOfBudget(budget, at), spent: sums[index] ?? 0 };
     });
     await this.learn(found, send);
+  }
+
+  /** Returns the names of the teams of budgets, by the ids of the budgets. Without a budget of a team, the store is not asked. */
+  private async nameTeams(budgets: readonly BudgetRecord[]): Promise<ReadonlyMap<string, string>> {
+    const ofTeams = budgets.flatMap(({ id, subject, subjectId }) =>
+      subject === "team" && subjectId !== null ? [{ id, teamId: subjectId }] : [],
+    );
+    if (ofTeams.length === 0) return new Map();
+    const names = await this.parts.teams.findTeamNames([...new Set(ofTeams.map(({ teamId }) => teamId))]);
+    return new Map(ofTeams.map(({ id, teamId }) => [id, names.get(teamId) ?? teamId]));
   }
 
   /** Compares the largest sums of a budget for each end user or tag. */
@@ -200,6 +217,7 @@ export class BudgetWatch implements Extension {
     const found = (await this.parts.store.listTopSums(query)).map((sum) => ({
       ...sum,
       budget,
+      team: null,
       days,
       isRefused,
     }));
@@ -213,14 +231,14 @@ export class BudgetWatch implements Extension {
   private async learn(found: readonly Spent[], send: EventSink): Promise<void> {
     const reportable: Reportable[] = [];
     for (const sum of found) {
-      const { budget, value, days, spent, isRefused } = sum;
+      const { budget, team, value, days, spent, isRefused } = sum;
       const name = nameIn(budget, value, days);
       const state = stateOf(budget, spent);
       const level = isRefused ? "reached" : state;
       if (level === "ok") this.known.delete(name);
       else {
         const since = nameDay(budget, days);
-        this.known.set(name, { budget, since, level, isSpent: state === "reached" });
+        this.known.set(name, { budget, team, since, level, isSpent: state === "reached" });
         // The warning comes before the limit, unless that was reported in the period, or only a request did not fit.
         if (state !== "ok") reportable.push({ budgetId: budget.id, value, since, level: "warning", sum });
         if (level === "reached") reportable.push({ budgetId: budget.id, value, since, level, sum });
@@ -257,18 +275,20 @@ function nameIn(budget: BudgetRecord, value: string, days: DayRange): string {
 }
 
 function describeEvent({ sum, level, since }: Reportable, createdAt: number): GatewayEvent {
-  const { budget, value, spent } = sum;
+  const { budget, team, value, spent } = sum;
   const { id, accountId, name, limit, period, action } = budget;
   const type = `budget.${level}` as const;
   return {
     id: eventId(type, id, value, since),
     type,
     createdAt,
-    text: `${describe({ budget, level, isSpent: spent >= limit })} Spent${value === "" ? "" : ` by ${value}`}: ${printDollars(spent)} of ${printDollars(limit)}.`,
+    text: `${describe({ budget, team, level, isSpent: spent >= limit })} Spent${value === "" ? "" : ` by ${value}`}: ${printDollars(spent)} of ${printDollars(limit)}.`,
     data: {
       budget_id: id,
       budget_name: name,
       account_id: accountId,
+      team_id: team === null ? null : budget.subjectId,
+      team_name: team,
       period,
       value: value === "" ? null : value,
       limit: toDollars(limit),
@@ -281,10 +301,11 @@ function describeEvent({ sum, level, since }: Reportable, createdAt: number): Ga
 /** Describes in a sentence how close a budget is to its limit. A request may not fit in a budget that is not used up. */
 function describe({
   budget: { name, warnAt },
+  team,
   level,
   isSpent,
-}: Pick<Known, "budget" | "level" | "isSpent">): string {
-  const budget = `The budget ${JSON.stringify(name)}`;
+}: Pick<Known, "budget" | "team" | "level" | "isSpent">): string {
+  const budget = `The ${labelBudget(name, team)}`;
   if (level === "warning") return `${budget} has passed ${warnAt / 10} % of its limit.`;
   return isSpent
     ? `${budget} is used up.`

@@ -46,6 +46,8 @@ interface GuardrailScope {
   readonly accounts: readonly string[] | null;
   /** Patterns of key ids. */
   readonly keys: readonly string[] | null;
+  /** Patterns of team ids. Requests with a key without a team match none. */
+  readonly teams: readonly string[] | null;
   /** Patterns of ids of models or tiers: the requested one, and those that may answer. */
   readonly models: readonly string[] | null;
 }
@@ -57,13 +59,18 @@ export function mayInterfere(guardrail: Guardrail): boolean {
 
 /** Returns whether a guardrail applies to a request. `listModels` is called only if that depends on models. */
 export function isInScope(
-  { accounts, keys, models }: GuardrailScope,
+  { accounts, keys, teams, models }: GuardrailScope,
   principal: InferencePrincipal,
   listModels: () => readonly string[],
 ): boolean {
   const isAnonymous = principal.kind === "anonymous";
   if (accounts !== null && (isAnonymous || !matchesAny(accounts, principal.account.id))) return false;
   if (keys !== null && (isAnonymous || !matchesAny(keys, principal.key.id))) return false;
+  if (
+    teams !== null &&
+    (isAnonymous || principal.key.teamId === null || !matchesAny(teams, principal.key.teamId))
+  )
+    return false;
   return models === null || listModels().some((model) => matchesAny(models, model));
 }
 

@@ -2,6 +2,7 @@ import type { Log } from "../../../base/failures/log.ts";
 import type { Random } from "../../../base/secrets/random.ts";
 import type { Clock, Timer } from "../../../base/time/clock.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
+import { promptLogOf } from "../../accounts/records/key-defaults.ts";
 import type { AccountPrincipal } from "../../accounts/records/principal.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/call/extension.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
@@ -57,7 +58,7 @@ export class PromptLog implements Extension {
   attach(generation: AdmittedGeneration): ExtensionPoints | null {
     const { principal } = generation.call;
     if (generation.zeroRetention || principal.kind === "anonymous") return null;
-    const { promptLog } = principal.key;
+    const promptLog = promptLogOf(principal);
     return promptLog === null ? null : this.record(generation, principal, promptLog);
   }
 

@@ -1,5 +1,7 @@
 import { fail } from "../../../base/failures/errors.ts";
 import { printDollars, toDollars } from "../../../base/numbers/money.ts";
+import { labelBudget } from "../../accounts/records/budget-records.ts";
+import type { AccountPrincipal } from "../../accounts/records/principal.ts";
 import type { Catalog } from "../../catalog/served/catalog.ts";
 import type { HoldBound, HoldVerdict } from "../../ledger/holds/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../../ledger/holds/worst-case.ts";
@@ -42,7 +44,7 @@ export async function takeHold(deps: GenerationDeps, call: GenerationCall, order
   const byok = candidates.filter(({ key }, at) => costs[at] === null && key.byokId !== null);
   return byok.length > 0
     ? { candidates: byok, allowance: NO_HOLD }
-    : rejectUnaffordable(verdict, deps.settings.buyCreditsUrl);
+    : rejectUnaffordable(verdict, principal, deps.settings.buyCreditsUrl);
 }
 
 /** Returns the maximum cost of each candidate, in order; null for candidates that cost nothing. */
@@ -62,11 +64,13 @@ function boundCosts(
 
 function rejectUnaffordable(
   { by, budget, available, required }: Extract<HoldVerdict, { kind: "refused" }>,
+  { team }: AccountPrincipal,
   buyCreditsUrl: string | null,
 ): never {
+  const ofTeam = budget?.subject === "team" ? (team?.name ?? null) : null;
   return fail(
     "insufficient_credits",
-    `This request needs at least ${printDollars(required)}, and ${budget === undefined ? nameBound(by) : `what is left of the budget ${JSON.stringify(budget.name)}`}, minus what is held for requests in progress, is ${printDollars(available)}. ${REMEDY[by]} or shorten the prompt.`,
+    `This request needs at least ${printDollars(required)}, and ${budget === undefined ? nameBound(by) : `what is left of the ${labelBudget(budget.name, ofTeam)}`}, minus what is held for requests in progress, is ${printDollars(available)}. ${REMEDY[by]} or shorten the prompt.`,
     {
       metadata: {
         balance: toDollars(available),

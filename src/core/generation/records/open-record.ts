@@ -3,6 +3,7 @@ import type { InferenceRequest } from "../../../wire/client-apis/request/inferen
 import { NO_CHARGES } from "../../../wire/conversation/charges.ts";
 import { estimateTokens } from "../../../wire/conversation/usage.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
+import { defaultTagsOf } from "../../accounts/records/key-defaults.ts";
 import { pricesForModes } from "../../catalog/prices/factors.ts";
 import { chargesBesideTokens, findPrices } from "../../catalog/prices/price-usage.ts";
 import { countsEndUsers } from "../../ledger/limits/budget-limits.ts";
@@ -42,9 +43,10 @@ export function openRecord(
     accountId: isAnonymous ? null : principal.account.id,
     keyId: isAnonymous ? null : principal.key.id,
     userId: isAnonymous ? null : principal.key.userId,
+    teamId: isAnonymous ? undefined : (principal.key.teamId ?? undefined),
     sessionId: findSession(deps, call),
     endUser: findEndUser(deps, call),
-    tags: request.tags.length === 0 ? undefined : request.tags,
+    tags: isAnonymous ? listTags(request.tags) : listTags(request.tags, defaultTagsOf(principal)),
     client: client?.family,
     clientVersion: client?.version ?? undefined,
     addressHash: isAnonymous ? principal.addressHash : null,
@@ -96,6 +98,12 @@ export function openRecord(
     heldNanodollars: undefined,
     leasedFrom: undefined,
   };
+}
+
+/** Returns the tags of a request, each once; undefined if there are none. */
+function listTags(own: readonly string[], defaults: readonly string[] = []): readonly string[] | undefined {
+  if (defaults.length === 0) return own.length === 0 ? undefined : own;
+  return own.length === 0 ? defaults : [...new Set([...own, ...defaults])];
 }
 
 /** The most fallback models in a record, and the most characters of each. */

@@ -1,3 +1,4 @@
+import type { BudgetSubject } from "../../accounts/records/budget-records.ts";
 import type { UsageRecord } from "../../usage/records/records.ts";
 import type { SpendQuery } from "../records/ledger-store.ts";
 
@@ -23,12 +24,16 @@ export interface SpendLimit {
 }
 
 /** The fields of a generation that decide which spending limits it counts for. */
-export type Spender = Pick<UsageRecord, "accountId" | "keyId" | "userId" | "endUser" | "tags" | "createdAt">;
+export type Spender = Pick<
+  UsageRecord,
+  "accountId" | "keyId" | "userId" | "teamId" | "endUser" | "tags" | "createdAt"
+>;
 
 /** The identification of a budget, for callers whose requests it limits. */
 export interface BudgetName {
   readonly id: string;
   readonly name: string;
+  readonly subject: BudgetSubject;
 }
 
 /** A request to hold money for a generation. Amounts are nanodollars. */

@@ -24,6 +24,8 @@ export function valuesOf(budget: BudgetRecord, spender: Spender): readonly strin
       return spender.keyId === subjectId ? ONE : NONE;
     case "member":
       return spender.userId === subjectId ? ONE : NONE;
+    case "team":
+      return spender.teamId === subjectId ? ONE : NONE;
     case "end_user":
       return pick(subjectId, spender.endUser === undefined ? NONE : [spender.endUser]);
     case "tag":
@@ -74,7 +76,7 @@ function limitOfBudget(budget: BudgetRecord, value: string, { createdAt }: Spend
   return {
     meter: meterOfBudget(budget, value),
     of: "budget",
-    budget: { id: budget.id, name: budget.name },
+    budget: { id: budget.id, name: budget.name, subject: budget.subject },
     limit: budget.limit,
     since,
     query: { budget: { id: budget.id, value }, days },

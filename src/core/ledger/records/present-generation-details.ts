@@ -32,12 +32,13 @@ export function presentGenerationDetails(
   record: UsageRecord,
   { names, transfers, hasBodies, isForOperator }: GenerationFacts,
 ): Record<string, unknown> {
-  const { accountId, keyId, userId, createdAt, firstTokenAt, finishedAt } = record;
+  const { accountId, keyId, userId, teamId = null, createdAt, firstTokenAt, finishedAt } = record;
   return {
     ...presentGeneration(record, { isForOperator }),
     account: accountId === null ? null : { id: accountId, name: names.account(accountId) },
     key: keyId === null ? null : { id: keyId, name: names.key(keyId) },
     user: userId === null ? null : { id: userId, name: names.account(userId) },
+    team: teamId === null ? null : { id: teamId, name: names.team(teamId) },
     first_token_at: formatTime(firstTokenAt),
     finished_at: formatTime(finishedAt),
     duration: finishedAt === null ? null : finishedAt - createdAt,

@@ -10,11 +10,13 @@ export interface KeyChoice {
   readonly byok: ByokKeys | null;
   /** The user for whom they must be enabled; null for a service key. */
   readonly userId: string | null;
-  /** The policy level that excludes platform keys: the account or the request. Null if they may be used. */
-  readonly byokOnly: "account" | "request" | null;
+  /** The team for which they must be enabled; null for a key without one. */
+  readonly teamId: string | null;
+  /** What excludes platform keys: the policy of the account or the team, or the request. Null if they may be used. */
+  readonly byokOnly: "account" | "team" | "request" | null;
 }
 
-const PLATFORM_KEYS: KeyChoice = { byok: null, userId: null, byokOnly: null };
+const PLATFORM_KEYS: KeyChoice = { byok: null, userId: null, teamId: null, byokOnly: null };
 
 /** Returns the keys for a caller whose account has the keys `own`, if any. `byokOnly` is whether the request excludes platform keys. */
 export function chooseKeys(
@@ -25,10 +27,12 @@ export function chooseKeys(
   if (principal.kind === "anonymous")
     return byokOnly ? { ...PLATFORM_KEYS, byokOnly: "request" } : PLATFORM_KEYS;
   const byok = own === null || own.size === 0 ? null : own;
-  const level = principal.account.policy.ownKeysOnly ? "account" : byokOnly ? "request" : null;
+  const { account, team, key } = principal;
+  const ofTeam = team?.policy.ownKeysOnly === true ? "team" : byokOnly ? "request" : null;
+  const level = account.policy.ownKeysOnly ? "account" : ofTeam;
   return byok === null && level === null
     ? PLATFORM_KEYS
-    : { byok, userId: principal.key.userId, byokOnly: level };
+    : { byok, userId: key.userId, teamId: key.teamId, byokOnly: level };
 }
 
 /**
@@ -54,13 +58,13 @@ function isCompletionOnly(deployment: Deployment): boolean {
 function findByKeys(
   servedModels: ServedModels,
   { modelId, action }: { readonly modelId: string; readonly action: InferenceAction },
-  { byok, userId, byokOnly }: KeyChoice,
+  { byok, byokOnly, ...caller }: KeyChoice,
 ): readonly Deployment[] {
   if (byok === null) return byokOnly === null ? servedModels.deploymentsOf(modelId) : [];
   const [withByok, withPlatform]: [Deployment[], Deployment[]] = [[], []];
   for (const deployment of servedModels.allDeploymentsOf(modelId)) {
     const { provider } = deployment;
-    const usable = findUsable(byok.get(provider.record.slug) ?? NO_KEYS, modelId, userId);
+    const usable = findUsable(byok.get(provider.record.slug) ?? NO_KEYS, modelId, caller);
     if (usable.length === 0) {
       if (byokOnly === null && deployment.keys.length > 0) withPlatform.push(deployment);
       continue;

@@ -10,6 +10,7 @@ import {
   type PolicyLevel,
   type PolicyRule,
   ruleAllows,
+  WHOSE_POLICY,
 } from "../../accounts/records/merge-policies.ts";
 import { parametersOf } from "../../catalog/profile/endpoint-profile.ts";
 import type { ModelEndpoint, Prices } from "../../catalog/records/records.ts";
@@ -215,11 +216,6 @@ const ZERO_RETENTION: DataRule = {
   keeps: isWithoutRetention,
 };
 
-const WHOSE: Readonly<Record<PolicyLevel, string>> = {
-  gateway: "The gateway's",
-  account: "The account's",
-  key: "The key's",
-};
 const ALLOWED =
   "GET /api/gateway/models with this key lists the allowed models. Only the owner of the policy can change it.";
 
@@ -236,7 +232,7 @@ function rejectByPolicy(
       : `any model that ${asked} resolves to, such as ${of}${JSON.stringify(model.id)}`;
   return {
     code: "model_not_allowed",
-    message: `${WHOSE[level]} policy (${list}) does not allow ${what}. ${ALLOWED}`,
+    message: `${WHOSE_POLICY[level]} policy (${list}) does not allow ${what}. ${ALLOWED}`,
     metadata: { rule: `${level}.${list}`, model: choiceId ?? model.id },
   };
 }
@@ -253,7 +249,7 @@ function filterByDataRule(
     keeps,
     rejection: ({ model }) => ({
       code: "model_not_allowed",
-      message: `${WHOSE[level]} policy (${name}) allows only providers known ${known}, and no provider of ${JSON.stringify(choiceId ?? model.id)} is. ${ALLOWED}`,
+      message: `${WHOSE_POLICY[level]} policy (${name}) allows only providers known ${known}, and no provider of ${JSON.stringify(choiceId ?? model.id)} is. ${ALLOWED}`,
       metadata: { rule, model: choiceId ?? model.id },
     }),
   };

@@ -6,6 +6,8 @@ export interface GenerationFilter {
   readonly accountId: string | null;
   readonly keyId: string | null;
   readonly userId: string | null;
+  /** The team of the API key. */
+  readonly teamId: string | null;
   /** The keyed hash of the session that the client named. */
   readonly sessionId: string | null;
   /** One of the tags that the client marked it with. */
@@ -32,6 +34,7 @@ export const ANY_GENERATION: GenerationFilter = {
   accountId: null,
   keyId: null,
   userId: null,
+  teamId: null,
   sessionId: null,
   tag: null,
   client: null,
@@ -130,6 +133,7 @@ export function matchesFilter(record: UsageRecord, filter: GenerationFilter): bo
     accountId: record.accountId,
     keyId: record.keyId,
     userId: record.userId,
+    teamId: record.teamId ?? null,
     sessionId: record.sessionId ?? null,
     client: record.client ?? null,
     clientVersion: record.clientVersion ?? null,

@@ -142,6 +142,8 @@ export function presentGenerationLine(record: UsageRecord, names: Names): Record
     key_name: names.key(record.keyId),
     user_id: record.userId,
     user_name: names.account(record.userId),
+    team_id: record.teamId ?? null,
+    team_name: names.team(record.teamId ?? null),
     session_id: record.sessionId ?? null,
     tags: record.tags ?? [],
     client: record.client ?? null,

@@ -89,11 +89,13 @@ export interface UsageRecord extends TokenUsage {
   readonly keyId: string | null;
   /** The user that the API key belongs to; null for a service key. */
   readonly userId: string | null;
+  /** The team that the API key belongs to; absent if it has none. */
+  readonly teamId?: string | undefined;
   /** Keyed hash of the session that the client named; absent if it named none, and in records of earlier versions. */
   readonly sessionId?: string | undefined;
   /** Keyed hash of the end user that the client named; only for accounts with a budget of end users. */
   readonly endUser?: string | undefined;
-  /** The tags that the client set; absent if there are none. */
+  /** The tags that the client, the key, its team and its account set; absent if there are none. */
   readonly tags?: readonly string[] | undefined;
   /** The family of the client, as its `User-Agent` names it; absent if the client sent none, and in records of earlier versions. */
   readonly client?: ClientFamily | undefined;

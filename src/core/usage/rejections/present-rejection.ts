@@ -13,6 +13,8 @@ export function presentRejection(rejection: Rejection, names: Names): Record<str
     key_name: names.key(rejection.keyId),
     user_id: rejection.userId,
     user_name: names.account(rejection.userId),
+    team_id: rejection.teamId,
+    team_name: names.team(rejection.teamId),
     key_fingerprint: rejection.keyFingerprint,
     address_hash: rejection.addressHash,
     api: rejection.api,

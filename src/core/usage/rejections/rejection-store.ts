@@ -5,6 +5,7 @@ export interface RejectionFilter {
   readonly accountId: string | null;
   readonly userId: string | null;
   readonly keyId: string | null;
+  readonly teamId: string | null;
   readonly keyFingerprint: string | null;
   readonly code: string | null;
   readonly status: number | null;
@@ -21,6 +22,7 @@ export const ANY_REJECTION: RejectionFilter = {
   accountId: null,
   userId: null,
   keyId: null,
+  teamId: null,
   keyFingerprint: null,
   code: null,
   status: null,

@@ -25,6 +25,8 @@ export interface RejectedCaller {
   readonly userId: string | null;
   /** The API key, also if it is revoked or expired; null without a key, and for an unknown one. */
   readonly keyId: string | null;
+  /** The team of the API key; null for none. */
+  readonly teamId: string | null;
   /** A keyed hash of a key that the gateway does not know. */
   readonly keyFingerprint: string | null;
   /** A keyed hash of the client's address. */

@@ -14,7 +14,7 @@ interface UsageView extends Pick<UsageQuery, "groups"> {
   readonly isForOperator: boolean;
 }
 
-/** Looks up the names of the keys, users and accounts of a report. Rejects with a `StoreError`. */
+/** Looks up the names of the keys, users, teams and accounts of a report. Rejects with a `StoreError`. */
 export function findUsageNames(
   stores: NameStores,
   { groups }: Pick<UsageQuery, "groups">,
@@ -24,6 +24,7 @@ export function findUsageNames(
   const rows = sums.map((sum) => ({
     keyId: idOf(sum, "key"),
     userId: idOf(sum, "user"),
+    teamId: idOf(sum, "team"),
     accountId: idOf(sum, "account"),
   }));
   return findNames(stores, rows);
@@ -43,7 +44,7 @@ export function hideListPrices<Sum extends UsageSum>(
 /** Lines that are presented before other events are processed. */
 const SLICE = 250;
 
-/** Makes the API's view of the lines of a report, with the names of keys, users and accounts. Other events are processed in between. */
+/** Makes the API's view of the lines of a report, with the names of keys, users, teams and accounts. Other events are processed in between. */
 export async function presentUsageLines(
   sums: readonly TimedUsageSum[],
   view: UsageView,
@@ -75,10 +76,11 @@ export function presentUsage(name: string, sum: UsageSum): Record<string, unknow
 function listDimensions(values: UsageSum["groups"], { groups, names }: UsageView): [string, string | null][] {
   return groups.flatMap((name, at): [string, string | null][] => {
     const value = values[at] ?? null;
-    if (name !== "key" && name !== "user" && name !== "account") return [[name, value]];
+    if (name !== "key" && name !== "user" && name !== "team" && name !== "account") return [[name, value]];
+    const find = name === "user" ? names.account : names[name];
     return [
       [name, value],
-      [`${name}_name`, name === "key" ? names.key(value) : names.account(value)],
+      [`${name}_name`, find(value)],
     ];
   });
 }

@@ -18,6 +18,7 @@ export const USAGE_GROUPS = [
   "provider",
   "key",
   "user",
+  "team",
   "account",
   "outcome",
   "client",
@@ -53,6 +54,8 @@ export interface UsageQuery extends HourRange {
   readonly accountId: string | null;
   readonly userId: string | null;
   readonly keyId: string | null;
+  /** Only of the keys of this team. Absent or null: of every key. */
+  readonly teamId?: string | null;
   /** The days of a time zone, in the order of time. Absent: days are those in UTC. */
   readonly dayOffsets?: readonly DayOffset[];
   /** Absent or null: of every model; `provider` likewise. */
@@ -67,7 +70,7 @@ export interface UsageQuery extends HourRange {
 /** One line of a usage report. */
 export interface UsageSum extends Readonly<UsageCounters> {
   /**
-   * The values of the dimensions, such as a day or a model's id; null for usage without one. The hour is null for a day whose hours are no
+   * The values of the dimensions, such as a day or a model's id; null for usage without one, such as the team of a key that has none. The hour is null for a day whose hours are no
    * longer stored, the outcome for a day that an earlier version has saved, the client for requests whose client is not known, and the tag for
    * requests without tags. A request with several tags counts for each of them.
    */

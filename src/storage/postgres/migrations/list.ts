@@ -26,6 +26,7 @@ import { oidcTrials } from "./0025-oidc-trials.ts";
 import { rejections } from "./0026-rejections.ts";
 import { auditFilters } from "./0027-audit-filters.ts";
 import { waysToEnd } from "./0028-ways-to-end.ts";
+import { teams } from "./0029-teams.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -58,4 +59,5 @@ export const MIGRATIONS: readonly Migration[] = [
   rejections,
   auditFilters,
   waysToEnd,
+  teams,
 ];

@@ -6,11 +6,12 @@ import type { PostgresValue } from "../connection/client.ts";
 /** How a generation ended. `replayBy` is in the records of repeated answers only, and in a string of a record its quotes would be escaped. */
 export const SHOWN_OUTCOME = `CASE WHEN outcome = 'completed' AND strpos(record, '"replayBy":') > 0 THEN 'cached' ELSE outcome END`;
 
-/** The columns that a filter compares. The first four have an index. */
+/** The columns that a filter compares. The first five have an index: a team has that of its organization, which pays for all its requests. */
 const COLUMNS = {
   sessionId: "session_id",
   keyId: "key_id",
   accountId: "account_id",
+  teamId: "key_id",
   model: "model",
   modelContains: "model",
   outcome: SHOWN_OUTCOME,
@@ -22,7 +23,7 @@ const COLUMNS = {
 } as const;
 type Name = keyof typeof COLUMNS;
 const NAMES = Object.keys(COLUMNS) as Name[];
-const INDEXED: readonly Name[] = ["sessionId", "keyId", "accountId", "model"];
+const INDEXED: readonly Name[] = ["sessionId", "keyId", "accountId", "teamId", "model"];
 
 /** Outcomes that are rare, and have an index. Other generations have no error. */
 const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];
@@ -43,8 +44,10 @@ export function describeFilter(filter: GenerationFilter, parameter: (value: Post
   const given = NAMES.filter((name) => filter[name] !== null);
   const lead = tag === null ? given.find((name) => INDEXED.includes(name)) : undefined;
   const read: string[] = [];
-  const others = given.filter((name) => name !== lead);
+  const others = given.filter((name) => name !== lead || name === "teamId");
   if (tag !== null) read.push(`tagged.tag = ${parameter(tag)}`);
+  else if (lead === "teamId")
+    read.push(`account_id = (SELECT organization_id FROM teams WHERE id = ${parameter(filter.teamId)})`);
   else if (lead !== undefined) read.push(`${COLUMNS[lead]} = ${parameter(filter[lead])}`);
   // Values in the text, because the indexes on outcomes have only some of them.
   else if (INDEXED_OUTCOMES.includes(outcome ?? "") || outcome === "open")
@@ -58,6 +61,9 @@ export function describeFilter(filter: GenerationFilter, parameter: (value: Post
   const match = (name: Name): string => {
     if (name === "modelContains")
       return `coalesce(strpos(lower(${COLUMNS[name]}), ${parameter(filter[name])}) > 0, false)`;
+    // The team of a key never changes.
+    if (name === "teamId")
+      return `coalesce(key_id IN (SELECT id FROM api_keys WHERE team_id = ${parameter(filter[name])}), false)`;
     const isEqual = `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`;
     if (!COLUMNS[name].startsWith("record")) return isEqual;
     // Searching text is faster than parsing it.

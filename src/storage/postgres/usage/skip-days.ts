@@ -47,7 +47,8 @@ export async function skipDays(
   const stay: ListPosition = { before, isOver: false };
   const given = NAMES.filter((name) => filter[name] !== null);
   const [only, another] = given;
-  if (only === undefined || (another === undefined && INDEXED.includes(only))) return stay;
+  const isRead = only === undefined || (another === undefined && INDEXED.includes(only));
+  if (isRead && filter.teamId === null) return stay;
   const ms = before === null ? null : readIdTime(before);
   if (before !== null && ms === null) return stay;
   const day = Math.min(
@@ -72,6 +73,10 @@ async function findDay(sql: SqlRunner, filter: GenerationFilter, day: number): P
     return `greatest(${TABLES.map(latestIn).join(", ")})`;
   });
   const values: PostgresValue[] = given.map((name) => filter[name]);
+  if (filter.teamId !== null) {
+    latest.push(latestOfTeam(`$${given.length + 2}`));
+    values.push(filter.teamId);
+  }
   let found = day;
   for (let step = 0; step < MAX_STEPS; step++) {
     const [row] = await sql.run<Record<string, number | null>>(
@@ -86,6 +91,16 @@ async function findDay(sql: SqlRunner, filter: GenerationFilter, day: number): P
     if (days.length === 1) break;
   }
   return found;
+}
+
+/** The maximum number of keys of a team whose days are looked up. */
+const MAX_TEAM_KEYS = 5_000;
+
+/** Returns the expression of the latest day up to `$1` with a request of a key of a team. If the team has too many keys, it is `$1`. */
+function latestOfTeam(teamId: string): string {
+  const ofKey = (table: string) => `(SELECT max(day) FROM ${table} WHERE key_id = keys.id AND day <= $1)`;
+  return `(SELECT CASE WHEN count(*) = ${MAX_TEAM_KEYS} THEN $1 ELSE max(greatest(${TABLES.map(ofKey).join(", ")})) END
+    FROM (SELECT id FROM api_keys WHERE team_id = ${teamId} LIMIT ${MAX_TEAM_KEYS}) AS keys)`;
 }
 
 /** No sum has generations that are open. They have no error. */

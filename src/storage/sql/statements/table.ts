@@ -21,6 +21,12 @@ export const integer = {
   write: (value: number | null) => value,
 };
 
+/** SQLite stores 0 or 1. */
+export const flag = {
+  read: (stored: boolean | Integer) => (stored === true || Number(stored) === 1) as never,
+  write: (value: boolean) => value,
+};
+
 export const json = {
   read: (stored: string | null) => (stored === null ? null : JSON.parse(stored)) as never,
   write: (value: object | null) => (value === null ? null : JSON.stringify(value)),

@@ -44,9 +44,22 @@ export function describeReport(query: UsageQuery, mark: Mark): Statement {
   const order = isOverTime(query) ? groups.map((name) => `${name} NULLS FIRST`) : BY_SIZE;
   // Each table is summed first, so that only sums are merged.
   const text = `SELECT ${[...groups, ...columns.map((name) => `sum(${name}) AS ${name}`)].join(", ")}
-    FROM (${tables.join(" UNION ALL ")}) AS tables GROUP BY ${groups.join(", ")} ${withoutEmpty(query)}
+    FROM (${nameTeams(query, tables.join(" UNION ALL "), columns)}) AS tables
+    GROUP BY ${groups.join(", ")} ${withoutEmpty(query)}
     ORDER BY ${order.join(", ")} LIMIT ${LINES_READ}`;
   return { text, values };
+}
+
+/**
+ * Returns the statement with the team of each key in place of the key, for a report by team. `sums` has the key there: no row of sums has
+ * a team. Keys are looked up after summing, so that each needs one lookup and not one for each of its hours.
+ */
+function nameTeams({ groups }: UsageQuery, sums: string, columns: readonly string[]): string {
+  const place = groups.indexOf("team");
+  if (place === -1) return sums;
+  const named = groups.map((_, at) => `${at === place ? "team_id" : `sums.group_${at}`} AS group_${at}`);
+  return `SELECT ${[...named, ...columns].join(", ")} FROM (${sums}) AS sums
+    LEFT JOIN (SELECT id AS team_key, team_id FROM api_keys) AS keys ON team_key = sums.group_${place}`;
 }
 
 /**
@@ -63,12 +76,23 @@ export function describeTimes(
   const conditions = [...limitToHours(query, parameter), ...describeScope(query, parameter)];
   if (only !== null) {
     const list = parameter(JSON.stringify(only.map((value) => value ?? "")));
-    conditions.push(`${GROUPS[query.groups[0] as UsageGroup]} ${isOneOf(list, mark)}`);
+    conditions.push(`${teamOrColumn(query.groups[0] as UsageGroup)} ${isOneOf(list, mark)}`);
   }
+  const { columns } = USAGE_TIMES;
+  const sums = describeSums({ ...USAGE_TIMES, groups: groupsOf(query, GROUPS), conditions }, query.groups);
+  if (!query.groups.includes("team")) return { text: sums, values };
+  const groups = query.groups.map((_, at) => `group_${at}`);
+  const summed = columns.map((name) => `sum(${name}) AS ${name}`);
   return {
-    text: describeSums({ ...USAGE_TIMES, groups: groupsOf(query, GROUPS), conditions }, query.groups),
+    text: `SELECT ${[...groups, ...summed].join(", ")} FROM (${nameTeams(query, sums, columns)}) AS tables
+      GROUP BY ${groups.join(", ")}`,
     values,
   };
+}
+
+/** Returns the expression of a dimension in the table of times, also of the team; empty for none. */
+function teamOrColumn(group: UsageGroup): string {
+  return group === "team" ? "coalesce((SELECT team_id FROM api_keys WHERE id = key_id), '')" : GROUPS[group];
 }
 
 /** Returns the condition that a column has one of the values of a JSON array. */
@@ -93,6 +117,8 @@ const SHARED_GROUPS = {
   provider: "provider",
   key: "key_id",
   user: "user_id",
+  // `nameTeams` puts the team in place of the key.
+  team: "key_id",
   account: "account_id",
 } as const;
 
@@ -206,10 +232,13 @@ function describeSums(
 }
 
 function describeScope(query: UsageQuery, parameter: Parameter): string[] {
-  return (["accountId", "userId", "keyId", "model", "provider"] as const).flatMap((name) => {
+  const { teamId = null } = query;
+  const conditions = (["accountId", "userId", "keyId", "model", "provider"] as const).flatMap((name) => {
     const value = query[name] ?? null;
     return value === null ? [] : [`${KEY_COLUMNS[name]} = ${parameter(value)}`];
   });
+  if (teamId === null) return conditions;
+  return [...conditions, `key_id IN (SELECT id FROM api_keys WHERE team_id = ${parameter(teamId)})`];
 }
 
 /** Sums of hours in the range, and of whole days that belong to it. */

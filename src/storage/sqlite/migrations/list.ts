@@ -36,6 +36,7 @@ import { oidcTrials } from "./0035-oidc-trials.ts";
 import { rejections } from "./0036-rejections.ts";
 import { auditFilters } from "./0037-audit-filters.ts";
 import { waysToEnd } from "./0038-ways-to-end.ts";
+import { teams } from "./0039-teams.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -78,4 +79,5 @@ export const MIGRATIONS: readonly SqliteMigration[] = [
   rejections,
   auditFilters,
   waysToEnd,
+  teams,
 ];

@@ -24,9 +24,12 @@ const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 export function skipDays(database: Database, filter: GenerationFilter, next: string): string | null {
   const ms = readIdTime(next);
   const given = NAMES.filter((name) => filter[name] !== null);
-  if (ms === null || given.length === 0) return next;
+  const { teamId } = filter;
+  if (ms === null || (given.length === 0 && teamId === null)) return next;
   const day = dayOf(ms + ID_MARGIN_MS);
-  const found = latestOf(TABLES.map((table) => findDay(database, table, { filter, day })));
+  const ofTeam = teamId === null ? day : findDayOfTeam(database, teamId, day);
+  const ofOthers = latestOf(TABLES.map((table) => findDay(database, table, { filter, day })));
+  const found = ofTeam === null || ofOthers === null ? null : Math.min(ofTeam, ofOthers);
   if (found === day) return next;
   const target = found === null ? "" : lowestIdAt("gen", (found + 1) * DAY_MS + ID_MARGIN_MS);
   if (target >= next) return next;
@@ -55,6 +58,24 @@ function latestOf(days: readonly (number | null)[]): number | null {
     (latest, day) => (latest === null || (day !== null && day > latest) ? day : latest),
     null,
   );
+}
+
+/** The maximum number of keys of a team whose days are looked up. */
+const MAX_TEAM_KEYS = 5_000;
+
+/** Returns the latest day up to `day` with a request of a key of a team; null if there is none. If the team has too many keys, returns `day`. */
+function findDayOfTeam(database: Database, teamId: string, day: number): number | null {
+  const ofKey = (table: string) =>
+    `(SELECT max(day) FROM ${table} WHERE ${table}.key_id = keys.id AND day <= ?2)`;
+  const days = TABLES.map((table) => `coalesce(${ofKey(table)}, -1)`).join(", ");
+  const row = database
+    .query<{ keys: number; day: number | null }, [string, number]>(
+      `SELECT count(*) AS keys, max(max(${days})) AS day
+       FROM (SELECT id FROM api_keys WHERE team_id = ?1 LIMIT ${MAX_TEAM_KEYS}) AS keys`,
+    )
+    .get(teamId, day);
+  if (row === null || row.keys === MAX_TEAM_KEYS) return day;
+  return row.day === null || row.day < 0 ? null : row.day;
 }
 
 /**

@@ -7,9 +7,10 @@ export const TAGS_HEADER = "x-gateway-tags";
 const NO_TAGS: readonly string[] = [];
 
 /** Begins with a letter or digit: no tag is a formula in a spreadsheet, or the name that reports give to further tags. */
-const TAG = /^[A-Za-z0-9](?:[\w .:/@=+-]*[\w.:/@=+-])?$/;
+export const TAG = /^[A-Za-z0-9](?:[\w .:/@=+-]*[\w.:/@=+-])?$/;
 
-const RULE = `must be a text of 1 to ${BOUNDS.tagChars} characters: letters and digits (ASCII), spaces between them, and . _ : / @ = + - after the first one`;
+/** What a tag must be, for messages. */
+export const TAG_RULE = `must be a text of 1 to ${BOUNDS.tagChars} characters: letters and digits (ASCII), spaces between them, and . _ : / @ = + - after the first one`;
 
 /**
  * Returns the tags of a request: those of the header, then those of the body, each once. `body` is the field `tags`, undefined or null
@@ -47,5 +48,5 @@ function readBody(value: unknown): readonly string[] {
 
 function readTag(value: unknown, field: string): string {
   const isTag = typeof value === "string" && value.length <= BOUNDS.tagChars && TAG.test(value);
-  return isTag ? value : rejectField(field, RULE);
+  return isTag ? value : rejectField(field, TAG_RULE);
 }
