@@ -192,7 +192,13 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
       types: ["email", "credit_card"],
       models: ["openai/*"],
     },
-    { name: "injection", kind: "injection", action: "warn", phrases: ["open sesame"] },
+    {
+      name: "injection",
+      kind: "injection",
+      action: "warn",
+      phrases: ["open sesame"],
+      teams: ["team_01h455vb4pex5vsknk084sn02q"],
+    },
     {
       name: "policy",
       kind: "webhook",
@@ -216,6 +222,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "console.oidc.rules": [
     { claim: "groups", value: "gateway-operators", operator: true },
     { claim: "groups", value: "engineering", organization: "org_…", role: "member" },
+    {
+      ...{ claim: "groups", value: "search-leads", organization: "org_…", role: "member" },
+      ...{ teams: ["Search"], lead: true },
+    },
   ],
   "billing.buy_credits_url": "https://example.com/credits",
   "billing.webhook_secret": "another-long-random-text-of-at-least-32-characters",

@@ -150,6 +150,16 @@ const ACCOUNTS: readonly ListedCommand[] = [
     load: async () => (await import("./resources/accounts/members.ts")).declareMemberCommands,
   },
   {
+    term: "teams",
+    description: "Manage teams of organizations, and their members",
+    load: async () => (await import("./resources/accounts/teams.ts")).declareTeamCommands,
+  },
+  {
+    term: "invitations",
+    description: "Invite people to organizations by links that work once",
+    load: async () => (await import("./resources/accounts/invitations.ts")).declareInvitationCommands,
+  },
+  {
     term: "budgets",
     description: "Manage budgets: limits on spending in each period",
     load: async () => (await import("./resources/accounts/budgets.ts")).declareBudgetCommands,

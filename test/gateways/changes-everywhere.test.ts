@@ -83,6 +83,47 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("two gateways on one data
         await obeys("the rejection at the other gateway", async () => (await statusAt(b, key)) === 401);
       });
 
+      test("a key that is rotated at one gateway has both secrets at the other, and one at once without an overlap", async () => {
+        const first = await createAccountTools(a).key("acct_default");
+        const { rows } = await ofOperator(a, "GET", "/keys");
+        const id = rows.find(({ name }) => name === "test")?.id;
+        const rotate = async (hours: number) =>
+          (await ofOperator(a, "POST", `/keys/${id}/rotate`, { overlap_hours: hours })).body["key"] as string;
+        expect(await statusAt(b, first)).toBe(200);
+        const second = await rotate(1);
+        // No other gateway has seen the new secret, so it is read at its first use.
+        expect([await statusAt(b, second), await statusAt(b, first), await statusAt(a, first)]).toEqual([
+          200, 200, 200,
+        ]);
+        const third = await rotate(0);
+        expect([await statusAt(b, third), await statusAt(a, second), await statusAt(a, first)]).toEqual([
+          200, 401, 401,
+        ]);
+        for (const former of [first, second])
+          await obeys("the end of a former secret", async () => (await statusAt(b, former)) === 401);
+        expect(await statusAt(b, third)).toBe(200);
+      });
+
+      test("a team that is changed at one gateway, and a member who leaves it, are so at the other within a second", async () => {
+        const tools = createAccountTools(a);
+        const user = await tools.user("Ada");
+        const organization = await tools.organization(await tools.user("Olga"), { overdraft: 1 });
+        await tools.member(organization, user, "member");
+        const teams = `/organizations/${organization}/teams`;
+        const team = (await ofOperator(a, "POST", teams, { name: "Search" })).data.id;
+        await ofOperator(a, "PUT", `${teams}/${team}/members/${user}`, {});
+        const key = await tools.key(organization, { user_id: user, team_id: team });
+        expect(await statusAt(b, key)).toBe(200);
+        const deny = (models: readonly string[]) =>
+          ofOperator(a, "PATCH", `${teams}/${team}`, { policy: { denied_models: models } });
+        await deny(["acme/*"]);
+        await obeys("the team's policy at the other gateway", async () => (await statusAt(b, key)) === 403);
+        await deny([]);
+        await obeys("the open policy at the other gateway", async () => (await statusAt(b, key)) === 200);
+        await ofOperator(a, "DELETE", `${teams}/${team}/members/${user}`);
+        await obeys("the end of the key at the other gateway", async () => (await statusAt(b, key)) === 401);
+      });
+
       test("a policy that is changed at one gateway applies at the other within a second", async () => {
         const user = await createAccountTools(a).user("Ada", { overdraft: 1 });
         const key = await createAccountTools(a).key(user);

@@ -67,6 +67,9 @@ const common = {
     "Ids of accounts, or patterns with `*`. Requests without a key have none. If absent, all requests.",
   ),
   keys: scope("Ids of API keys, or patterns with `*`. If absent, all requests."),
+  teams: scope(
+    "Ids of teams, or patterns with `*`. Requests with a key without a team have none. If absent, all requests.",
+  ),
   models: scope("Ids of models or tiers, or patterns with `*`. If absent, all."),
 };
 
@@ -203,8 +206,8 @@ export function readGuardrails(
   createHook: (config: TextWebhookConfig) => TextHook,
 ): readonly Guardrail[] {
   return list.filter(isEnabled).map((config): Guardrail => {
-    const { name, accounts = null, keys = null, models = null } = config;
-    const scope = { accounts, keys, models };
+    const { name, accounts = null, keys = null, teams = null, models = null } = config;
+    const scope = { accounts, keys, teams, models };
     if (config.kind === "webhook") {
       const { on, on_error: onError, stream } = config;
       return { kind: "hook", name, on, scope, onError, stream, hook: createHook(readWebhook(config)) };

@@ -187,9 +187,14 @@ function followProviders({ healthHistory }: Parts, { clock, log }: Platform): Po
   });
 }
 
-/** Deletes generations and rejected requests beyond their retention, and merges sums of hours. */
+/** For how many days invitations that have ended are kept. */
+const INVITATION_DAYS = 90;
+/** The number of invitations that one statement deletes. */
+const DELETED_AT_ONCE = 1_000;
+
+/** Deletes generations, rejected requests and ended invitations beyond their retention, and merges sums of hours. */
 function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platform): readonly Timer[] {
-  const { retention, rejections, rollUp, leases } = stores;
+  const { retention, rejections, invitations, rollUp, leases } = stores;
   const sweepAfter = (readDays: (config: Config) => number | null, sweep: Omit<DaySweep, "days">) =>
     restartOnChange(config, readDays, (days) =>
       scheduleSweep({ ...sweep, days }, { leases, clock, log, owner: gatewayId }),
@@ -211,6 +216,14 @@ function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platfor
       step: (firstKept) => sweepRejections(rejections, firstKept * DAY_MS),
       failureEvent:
         "rejected requests beyond storage.rejected_days could not be deleted; they are deleted later",
+    }),
+    sweepAfter(() => INVITATION_DAYS, {
+      name: "invitations",
+      async step(firstKept) {
+        const deleted = await invitations.deleteEndedInvitations(firstKept * DAY_MS, DELETED_AT_ONCE);
+        return { hasMore: deleted >= DELETED_AT_ONCE };
+      },
+      failureEvent: `invitations that ended more than ${INVITATION_DAYS} days ago could not be deleted; they are deleted later`,
     }),
   ];
 }

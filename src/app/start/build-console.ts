@@ -5,10 +5,10 @@ import type { KeyCache } from "../../core/accounts/memory/key-cache.ts";
 import { SESSION_MAX_MS } from "../../core/console/console-session.ts";
 import { type ConsoleSessionParts, ConsoleSessions } from "../../core/console/console-sessions.ts";
 import { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
+import type { IdentitySignIn } from "../../core/console/identity-sign-in.ts";
 import type { OidcConfig } from "../../core/console/oidc-schema.ts";
 import type { OidcTrialStore } from "../../core/console/oidc-trial-store.ts";
 import { OidcTrials, type TrialCipher } from "../../core/console/oidc-trials.ts";
-import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import { WindowCounter } from "../../core/console/window-counter.ts";
 import type { SealedSecret } from "../../core/provider-keys/records.ts";
 import type { Vault } from "../../core/provider-keys/vault.ts";
@@ -70,12 +70,13 @@ export function createConsoleBuilder(parts: ConsoleParts): (config: Config) => C
 
 function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): ConsoleDeps["oidc"] {
   if (oidc === undefined) return null;
-  const { identities, stores, keyCache, accountCache, clock } = parts;
+  const { identities, stores, keyCache, accountCache, clock, log } = parts;
   return {
     identities,
     stores,
     keyCache,
     accountCache,
+    log,
     rules: oidc.rules,
     createsUsers: oidc.create_users,
     name: oidc.name,

@@ -63,7 +63,7 @@ export function buildManagement(parts: ManagementParts): ManagementDeps {
     clock,
     callers: {
       keyCache: createKeyCache({ store: stores.keys, health, clock, adminSecret }),
-      accountCache: createAccountCache(stores.accounts, health, stores.budgets),
+      accountCache: createAccountCache(stores, health),
     },
     resources: {
       consoleSessions: stores.consoleSessions,

@@ -73,7 +73,7 @@ export function buildMoney(source: MoneySource): Money {
       leased?.saved(ids);
     },
   });
-  const budgetWatch = new BudgetWatch({ store: stores.budgets, clock });
+  const budgetWatch = new BudgetWatch({ store: stores.budgets, teams: stores.teams, clock });
   const ledger = new Ledger({
     store: stores.ledger,
     holdBook: leased ?? buildMemoryBook(source, recorder),

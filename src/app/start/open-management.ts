@@ -34,6 +34,8 @@ import type { Platform } from "./wire-up.ts";
 /** The dependencies of management endpoints on stores, without a running gateway. */
 interface Management {
   readonly deps: StoreDeps;
+  /** Returns the configuration in force, with the stored settings. */
+  config(): Config;
   /** Loads the served models. Until then an endpoint that asks for them rejects with `ModelsNotLoaded`. */
   loadModels(): Promise<void>;
   /** Saves what was measured of provider keys. The stores stay open. */
@@ -127,6 +129,7 @@ export async function openManagement(
   };
   return {
     deps,
+    config: () => live.current(),
     loadModels: () => serving.load(),
     async close() {
       await byokKeys.saveUses();

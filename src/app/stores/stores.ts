@@ -5,6 +5,8 @@ import type { Leases } from "../../base/time/lease.ts";
 import type { KeyStores } from "../../core/accounts/manage/manage-keys.ts";
 import type { AccountStore } from "../../core/accounts/stores/account-store.ts";
 import type { BudgetStore } from "../../core/accounts/stores/budget-store.ts";
+import type { InvitationStore } from "../../core/accounts/stores/invitation-store.ts";
+import type { TeamStore } from "../../core/accounts/stores/team-store.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
 import type { FormerTierStore } from "../../core/catalog/tiers/former-tiers.ts";
@@ -43,6 +45,7 @@ export interface Stores extends KeyStores {
   readonly consoleSessions: ConsoleSessionStore;
   readonly formerTiers: FormerTierStore;
   readonly identities: IdentityStore;
+  readonly invitations: InvitationStore;
   readonly leases: Leases;
   readonly ledger: LedgerStore;
   /** The leases of money of this gateway, usable after `actAs`; null if no other gateway spends from the stores. */
@@ -53,6 +56,7 @@ export interface Stores extends KeyStores {
   readonly providerKeys: ProviderKeyStore;
   readonly rejections: RejectionStore;
   readonly settings: SettingsStore;
+  readonly teams: TeamStore;
   readonly drains: DrainStore;
   readonly healthHistory: HealthHistoryStore;
   readonly retention: UsageRetention;

@@ -6,7 +6,13 @@ import type { Stores } from "../stores/stores.ts";
 
 /** Creates the feed of generations that are new or have changed, and of rejected requests. Failures of the store are logged once until it works again. */
 export function createGenerationFeed(
-  { usage, keys, accounts, rejections }: Pick<Stores, "usage" | "keys" | "accounts" | "rejections">,
+  {
+    usage,
+    keys,
+    accounts,
+    teams,
+    rejections,
+  }: Pick<Stores, "usage" | "keys" | "accounts" | "teams" | "rejections">,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): GenerationFeed {
   const outage = createOutageLog({
@@ -19,7 +25,7 @@ export function createGenerationFeed(
     clock,
     usage,
     rejections: { list: (query) => rejections.listRejections(query) },
-    names: { keys, accounts },
+    names: { keys, accounts, teams },
     onSuccess: outage.succeeded,
     onFailure: outage.failed,
   });

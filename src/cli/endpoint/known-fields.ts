@@ -1,5 +1,5 @@
 import type { ArgumentSpec, OptionSpec } from "./command-spec.ts";
-import { accountsOf, keysOf, NAMED_BY } from "./named-resources.ts";
+import { accountsOf, keysOf, NAMED_BY, teamsOf } from "./named-resources.ts";
 import { readAmount, readExpiry, readNote } from "./read-options.ts";
 
 /** The options of fields that several endpoints have, and whose flags do not follow from their names. */
@@ -7,6 +7,7 @@ export const KNOWN_FIELDS: Readonly<Record<string, Pick<OptionSpec, "flags" | "n
   account_id: { flags: "--account <account>", named: accountsOf() },
   user_id: { flags: "--user <user>", named: accountsOf("user") },
   owner: { flags: "--owner <user>", named: accountsOf("user") },
+  team_id: { flags: "--team <team>", named: teamsOf },
   key_id: { flags: "--key <key>", named: keysOf },
   amount: { flags: "--amount <dollars>", read: readAmount },
   note: { flags: "--note <text>", read: readNote },
@@ -33,6 +34,7 @@ export const ARGUMENTS = {
     field: "id",
     named: accountsOf("organization"),
   },
+  team: { name: "<team>", help: NAMED_BY.team, field: "team_id", named: teamsOf },
   key: { name: "<key>", help: NAMED_BY.key, field: "id", named: keysOf },
   amount: {
     name: "<amount>",

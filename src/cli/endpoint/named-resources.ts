@@ -3,6 +3,7 @@ import type { Endpoint } from "../../http/api/endpoint.ts";
 import { getManagedKey, listKeys } from "../../http/routes/accounts/admin-keys.ts";
 import { getOrganization, listOrganizations } from "../../http/routes/accounts/admin-organizations.ts";
 import { listAllProviderKeys } from "../../http/routes/accounts/admin-provider-keys.ts";
+import { listAllTeams } from "../../http/routes/accounts/admin-teams.ts";
 import { getUser, listUsers } from "../../http/routes/accounts/admin-users.ts";
 import { type Caller, findOne, listRows } from "../callers/caller.ts";
 import type { Named, NameSource } from "./resolve-name.ts";
@@ -14,6 +15,7 @@ export const NAMED_BY = {
   organization: "Organization: ID, name or external ID",
   key: "API key: ID or name",
   providerKey: "Provider key: ID or name",
+  team: "Team: ID or name",
 } as const;
 
 /**
@@ -124,6 +126,38 @@ function nameKey(row: unknown): Named {
     isPreferred: revoked_at === null,
     details: listDetails(kind, hint, `of ${account_id}`, revoked_at === null ? null : "revoked"),
     owner: account_id,
+  };
+}
+
+interface TeamRow {
+  readonly id: string;
+  readonly name: string;
+  readonly organization_id: string;
+  readonly deleted_at: string | null;
+}
+
+/** Returns where the teams of all organizations are looked up, deleted ones too. */
+export function teamsOf(caller: Caller): NameSource {
+  const findByText = (named: string) =>
+    listNamed(caller, listAllTeams, { query: { named }, limit: SAME_NAME }, nameTeam);
+  return {
+    noun: "team",
+    listedBy: "gateway teams list <org>",
+    find: async (id) => (await findByText(id)).find((team) => team.id === id) ?? null,
+    findByText,
+    listSome: () => listNamed(caller, listAllTeams, { limit: SUGGESTED_FROM }, nameTeam),
+  };
+}
+
+function nameTeam(row: unknown): Named {
+  const { id, name, organization_id, deleted_at } = row as TeamRow;
+  return {
+    id,
+    name,
+    aliases: [],
+    isPreferred: deleted_at === null,
+    details: listDetails(`of ${organization_id}`, deleted_at === null ? null : "deleted"),
+    owner: organization_id,
   };
 }
 

@@ -68,10 +68,10 @@ function narrow(found: readonly Named[], text: string): readonly Named[] {
 }
 
 async function explainUnknown(source: NameSource, text: string): Promise<string> {
+  // Of several with one name, a preferred one is suggested.
+  const some = (await source.listSome()).toSorted((a, b) => Number(a.isPreferred) - Number(b.isPreferred));
   const labels = new Map(
-    (await source.listSome()).flatMap((named) =>
-      [named.name, ...named.aliases].map((one) => [one, labelOf(named)] as const),
-    ),
+    some.flatMap((named) => [named.name, ...named.aliases].map((one) => [one, labelOf(named)] as const)),
   );
   return `There is no ${source.noun} ${text}.${suggestNames(text, labels)} List them: ${source.listedBy}`;
 }

@@ -1,19 +1,15 @@
 import { fail } from "../../base/failures/errors.ts";
-import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
-import { ROLES, type Role } from "../../core/accounts/records/records.ts";
-import { type Access, roleOf } from "../middleware/authorize.ts";
+import type { AccountPrincipal, ManagementPrincipal } from "../../core/accounts/records/principal.ts";
+import type { TeamMemberRecord } from "../../core/accounts/records/records.ts";
+import type { Right } from "../../core/accounts/records/rights.ts";
+import { type Access, hasRight, requireRight } from "../middleware/authorize.ts";
 
 /** The operator only. */
 export const OPERATOR = { kind: "operator" } as const satisfies Access;
-/** Principals that may read an account: its balance, members and keys. */
-export const ACCOUNT_READERS = {
-  kind: "account",
-  roles: ["owner", "admin", "billing"],
-} as const satisfies Access;
-/** All members of an account. Members with the role `member` read only their own records: the handler calls `ownUserOf` or `listedUserOf`. */
-export const ACCOUNT_MEMBERS = { kind: "account", roles: ROLES } as const satisfies Access;
-/** Principals that may change an account. */
-export const ACCOUNT_MANAGERS = { kind: "account", roles: ["owner", "admin"] } as const satisfies Access;
+/** The operator, and principals with a right in the account of the endpoint. Of those with `own` alone, the handler shows only what is theirs. */
+export function needs(right: Right) {
+  return { kind: "account", right } as const satisfies Access;
+}
 
 /** Returns the one account that a principal may manage; null for the operator, who may manage all. */
 export function managedAccountOf(principal: ManagementPrincipal): string | null {
@@ -37,32 +33,99 @@ export function listedAccountOf(principal: ManagementPrincipal, asked: string | 
   return asked === undefined ? managedAccountOf(principal) : requireOwnAccount(principal, asked);
 }
 
-/** Returns the user whose records alone a principal may read, if its role is `member`; null if it may read all of its account. */
-function ownUserOf(principal: ManagementPrincipal): string | null {
-  return roleOf(principal) === "member" && principal.kind === "key" ? principal.key.userId : null;
+/** Whose records a principal may read who may not read the whole account: their own, and those of the teams that they lead. */
+interface ReadScope {
+  readonly userId: string;
+  readonly teamIds: readonly string[];
+}
+
+/** Returns whose records alone a principal may read; null if it may read all of its account. */
+export function readScopeOf(principal: ManagementPrincipal): ReadScope | null {
+  if (principal.kind === "operator" || hasRight(principal, "read")) return null;
+  const led = teamsOf(principal).filter(({ isLead }) => isLead);
+  return { userId: principal.key.userId ?? "", teamIds: led.map(({ teamId }) => teamId) };
+}
+
+/** Says in descriptions of filters by team which teams may be named. */
+export const READABLE_TEAM = "Without the right to read the whole account, it must be a team that you lead.";
+
+/** The query of a list that can be restricted to a user and a team. */
+interface OwnerQuery {
+  readonly user_id?: string | undefined;
+  readonly team_id?: string | undefined;
+}
+
+/** The user and the team whose records a list shows; null for all. */
+interface ListedOwners {
+  readonly userId: string | null;
+  readonly teamId: string | null;
 }
 
 /**
- * Returns the user whose records a list shows: the requested one, otherwise the only one whose records the principal may read; null for all
- * users.
- * @throws GatewayError `not_found` for a user whose records the principal may not read.
+ * Returns whose records a list shows: what the query asks for, and by default all that the principal may read of its account. Without the
+ * right to read it, that is the principal's own records, or with `team_id` those of a team that the principal leads.
+ * @throws GatewayError `not_found` for a user or team whose records the principal may not read. It does not reveal whether they exist.
  */
-export function listedUserOf(principal: ManagementPrincipal, asked: string | undefined): string | null {
-  const own = ownUserOf(principal);
-  if (own === null || asked === undefined || asked === own) return own ?? asked ?? null;
-  return fail("not_found", "With the role member, you can list only your own resources. Omit user_id.", {
-    metadata: { field: "user_id" },
-  });
+export function listedOwnersOf(principal: ManagementPrincipal, query: OwnerQuery): ListedOwners {
+  const { user_id: userId = null, team_id: teamId = null } = query;
+  const scope = readScopeOf(principal);
+  if (scope === null) return { userId, teamId };
+  if (teamId !== null)
+    return scope.teamIds.includes(teamId)
+      ? { userId, teamId }
+      : rejectOwner("team_id", "Of teams, you can list only those that you lead. Omit team_id.");
+  if (userId === null || userId === scope.userId) return { userId: scope.userId, teamId };
+  return rejectOwner("user_id", "With your role, you can list only your own resources. Omit user_id.");
 }
 
-/** Returns whether a principal may read a record of an account's user. Null means anonymous use, or a service key. */
+function rejectOwner(field: string, message: string): never {
+  return fail("not_found", message, { metadata: { field } });
+}
+
+/** Whose a record is. Null means anonymous use, a service key, or a key without a team. */
+interface Owned {
+  readonly accountId: string | null;
+  readonly userId: string | null;
+  readonly teamId?: string | null | undefined;
+}
+
+/** Returns whether a principal may read a record of an account: any with the right to, their own, and those of teams that they lead. */
 export function mayRead(
   principal: ManagementPrincipal,
-  { accountId, userId }: { readonly accountId: string | null; readonly userId: string | null },
+  { accountId, userId, teamId = null }: Owned,
 ): boolean {
-  const own = ownUserOf(principal);
   if (principal.kind === "operator") return true;
-  return accountId === principal.account.id && (own === null || userId === own);
+  if (accountId !== principal.account.id) return false;
+  const scope = readScopeOf(principal);
+  return scope === null || userId === scope.userId || (teamId !== null && scope.teamIds.includes(teamId));
+}
+
+/** Returns whether a principal is a member of a team. */
+export function isInTeam(principal: ManagementPrincipal, id: string): boolean {
+  return principal.kind === "key" && teamsOf(principal).some(({ teamId }) => teamId === id);
+}
+
+function teamsOf({ member }: AccountPrincipal): readonly TeamMemberRecord[] {
+  return member?.teams ?? [];
+}
+
+/** Returns whether a principal leads a team. */
+export function leadsTeam(principal: ManagementPrincipal, teamId: string | null): boolean {
+  if (principal.kind === "operator" || teamId === null) return false;
+  return teamsOf(principal).some((team) => team.teamId === teamId && team.isLead);
+}
+
+/**
+ * Rejects a principal who neither may manage the people of the organization nor, where that is enough, leads the team.
+ * @throws GatewayError `permission_denied`.
+ */
+export function requireTeamRight(
+  principal: ManagementPrincipal,
+  teamId: string,
+  right: "lead" | "manage_people",
+): void {
+  if (right === "lead" && leadsTeam(principal, teamId)) return;
+  requireRight(principal, "manage_people");
 }
 
 /**
@@ -72,17 +135,4 @@ export function mayRead(
 export function requireOperatorFor(field: string, value: unknown, principal: ManagementPrincipal): void {
   if (value === undefined || principal.kind === "operator") return;
   fail("permission_denied", `Only the operator may set ${field}. Omit it.`, { metadata: { field } });
-}
-
-/**
- * Rejects a principal whose role is below `role`. Prevents privilege escalation.
- * @throws GatewayError `permission_denied`.
- */
-export function requireRank(principal: ManagementPrincipal, role: Role): void {
-  const own = roleOf(principal);
-  if (ROLES.indexOf(own) <= ROLES.indexOf(role)) return;
-  fail(
-    "permission_denied",
-    `This requires the operator's management key, or a key of the organization with the role ${role}. Your key has the role ${own}.`,
-  );
 }

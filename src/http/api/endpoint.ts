@@ -7,6 +7,7 @@ import type { StoreDeps } from "../context/store-deps.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import type { Access, PrincipalFor } from "../middleware/authorize.ts";
+import { baseUrlOf } from "../middleware/browser-checks.ts";
 import { hasRecentSignIn, requireRecentSignIn } from "../middleware/recent-sign-in.ts";
 import { type AuditDetails, type AuditSource, commitChange, makeChange } from "./audit-change.ts";
 import { respondOnce } from "./respond-once.ts";
@@ -27,6 +28,11 @@ export interface StoreInput<Principal, Params, Query, Body> {
   readonly deps: StoreDeps;
   /** The id of the console session that the request belongs to; null without one. */
   readonly sessionId: string | null;
+  /**
+   * Returns the URL of the console for browsers.
+   * @throws GatewayError `conflict` if the console is disabled; Error if the gateway has no fixed address.
+   */
+  consoleUrl(): string;
   /** Sets the audit entry of a change. Without a call the entry has the ids of the path and the names of the body's fields. */
   audit(details: AuditDetails): void;
 }
@@ -162,6 +168,8 @@ interface CommandCall {
   readonly deps: StoreDeps;
   /** The command with its words, as the audit log records it: `gateway keys create`. */
   readonly command: string;
+  /** As in `StoreInput`. */
+  readonly consoleUrl: () => string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
@@ -174,7 +182,7 @@ interface CommandCall {
  */
 export async function runForCommand(
   endpoint: Endpoint,
-  { deps, command, params, query, body }: CommandCall,
+  { deps, command, consoleUrl, params, query, body }: CommandCall,
 ): Promise<Response> {
   if (endpoint.needs === "gateway") throw new Error(`${endpoint.path} needs a running gateway`);
   const details: AuditDetails[] = [];
@@ -186,6 +194,7 @@ export async function runForCommand(
     headers: new Headers(),
     deps,
     sessionId: null,
+    consoleUrl,
     audit: (one) => void details.push(one),
   };
   const source = { action: command, keyId: null, userId: null, accountId: null, requestId: null };
@@ -225,6 +234,10 @@ function readInput(
     headers: request.headers,
     deps: context.deps,
     sessionId: context.session?.id ?? null,
+    consoleUrl: () =>
+      context.deps.browser.console === null
+        ? rejectWithoutConsole()
+        : `${baseUrlOf(request, context)}/console`,
     request,
     context,
     currentPrincipal: () =>
@@ -234,6 +247,11 @@ function readInput(
       ),
     audit: (one) => void details.push(one),
   };
+}
+
+/** @throws GatewayError `conflict` because the console is disabled. */
+export function rejectWithoutConsole(): never {
+  return fail("conflict", "The console is disabled. Set console.enabled: true.");
 }
 
 /** Returns whether a call has entries in the audit log. */

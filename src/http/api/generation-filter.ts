@@ -9,7 +9,7 @@ import { CLIENT_FAMILIES, MAX_VERSION } from "../../core/usage/clients/client-fa
 import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
 import { OUTCOMES } from "../../core/usage/records/records.ts";
 import type { StoreDeps } from "../context/store-deps.ts";
-import { listedAccountOf, listedUserOf } from "./access.ts";
+import { listedAccountOf, listedOwnersOf, READABLE_TEAM } from "./access.ts";
 import { readRange, TIME_RANGE } from "./time-range.ts";
 
 const name = z.string().min(1).max(200).optional();
@@ -21,6 +21,7 @@ export const GENERATION_FILTER = {
   account_id: IdInput.optional().describe("Only generations of this account."),
   key_id: IdInput.optional().describe("Only generations of this API key."),
   user_id: IdInput.optional().describe("Only generations of this user's keys."),
+  team_id: IdInput.optional().describe(`Only generations of this team's keys. ${READABLE_TEAM}`),
   session_id: z
     .string()
     .min(1)
@@ -60,7 +61,7 @@ type FilterDeps = Pick<StoreDeps["generation"], "accounts" | "serving">;
 
 /**
  * Returns the filter of a query, restricted to what the principal may see.
- * @throws GatewayError `not_found` for an account or a user that the principal may not read; `invalid_request` for times in the wrong
+ * @throws GatewayError `not_found` for an account, a user or a team that the principal may not read; `invalid_request` for times in the wrong
  * order, and for a client's session without an account.
  */
 export function readGenerationFilter(
@@ -78,7 +79,7 @@ export function readGenerationFilter(
     client: query.client ?? null,
     clientVersion: query.client_version ?? null,
     keyId: query.key_id ?? null,
-    userId: listedUserOf(principal, query.user_id),
+    ...listedOwnersOf(principal, query),
     model: query.model === undefined ? null : canonicalModel(serving().catalog, query.model),
     modelContains: query.model_contains?.toLowerCase() ?? null,
     provider: query.provider?.toLowerCase() ?? null,

@@ -3,7 +3,7 @@ import { IdInput } from "../../core/accounts/fields/resource-fields.ts";
 import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
 import { CLIENT_FAMILIES } from "../../core/usage/clients/client-family.ts";
 import type { RejectionFilter } from "../../core/usage/rejections/rejection-store.ts";
-import { listedAccountOf, listedUserOf } from "./access.ts";
+import { listedAccountOf, listedOwnersOf, READABLE_TEAM } from "./access.ts";
 import { readRange, TIME_RANGE } from "./time-range.ts";
 
 /** The query of a filter of rejected requests. */
@@ -13,6 +13,7 @@ export const REJECTION_FILTER = {
   account_id: IdInput.optional().describe("Only requests of this account."),
   key_id: IdInput.optional().describe("Only requests with this API key."),
   user_id: IdInput.optional().describe("Only requests of this user's keys."),
+  team_id: IdInput.optional().describe(`Only requests of this team's keys. ${READABLE_TEAM}`),
   key_fingerprint: z
     .string()
     .regex(/^kf_[0-9a-f]{16}$/, "must be the key_fingerprint of a rejected request")
@@ -39,7 +40,7 @@ const schema = z.object(REJECTION_FILTER);
 
 /**
  * Returns the filter of a query, restricted to what the principal may see.
- * @throws GatewayError `not_found` for an account or a user that the principal may not read; `invalid_request` for times in the wrong order.
+ * @throws GatewayError `not_found` for an account, a user or a team that the principal may not read; `invalid_request` for times in the wrong order.
  */
 export function readRejectionFilter(
   query: z.infer<typeof schema>,
@@ -48,7 +49,7 @@ export function readRejectionFilter(
   return {
     ...readRange(query),
     accountId: listedAccountOf(principal, query.account_id),
-    userId: listedUserOf(principal, query.user_id),
+    ...listedOwnersOf(principal, query),
     keyId: query.key_id ?? null,
     keyFingerprint: query.key_fingerprint ?? null,
     code: query.error_type ?? null,

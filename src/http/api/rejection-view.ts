@@ -17,6 +17,8 @@ export const RejectionView = z
     key_name: text,
     user_id: text,
     user_name: text,
+    team_id: text.describe("Team of the key. `null` for a key without a team."),
+    team_name: text,
     key_fingerprint: text.describe(
       "Keyed hash of a key that the gateway does not know: equal for equal keys.",
     ),

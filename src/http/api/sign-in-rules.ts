@@ -33,9 +33,19 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   // Roles.
   "PUT /api/admin/organizations/:id/members/:user_id": "always",
   "DELETE /api/admin/organizations/:id/members/:user_id": "never",
+  // An invitation gives a role to the person who accepts it.
+  "POST /api/admin/organizations/:id/invitations": "always",
+  "DELETE /api/admin/organizations/:id/invitations/:invitation_id": "never",
+  // A team restricts what its keys may do, and gives none of them. Its leads manage its keys.
+  "POST /api/admin/organizations/:id/teams": "never",
+  "PATCH /api/admin/organizations/:id/teams/:team_id": hasOther(["name", "tags"]),
+  "DELETE /api/admin/organizations/:id/teams/:team_id": "never",
+  "PUT /api/admin/organizations/:id/teams/:team_id/members/:user_id": ({ body }) => body["is_lead"] === true,
+  "DELETE /api/admin/organizations/:id/teams/:team_id/members/:user_id": "never",
   // A management key acts without a session. An inference key spends within the limits of its account.
   "POST /api/admin/keys": ({ body }) => body["kind"] === "management",
   "PATCH /api/admin/keys/:id": changesManagementKey,
+  "POST /api/admin/keys/:id/rotate": changesManagementKey,
   "DELETE /api/admin/keys/:id": "never",
   "POST /api/console/playground-key": "never",
   // A new budget limits spending. A higher one, one that only warns, and a deletion allow more spending.

@@ -60,6 +60,8 @@ export const UsageLine = z
     key_name: group,
     user: group.describe("Id of the user. `null` for keys without a user."),
     user_name: group,
+    team: group.describe("Id of the team. `null` for keys without a team, and for requests without a key."),
+    team_name: group.describe("Name of the team, also of a deleted one."),
     account: group.describe("Id of the account. `null` for requests without a key."),
     account_name: group,
     outcome: group.describe(

@@ -1,23 +1,29 @@
 import { fail, GatewayError, statusOf } from "../../base/failures/errors.ts";
+import { findOpenInvitation } from "../../core/accounts/manage/manage-invitations.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
+import { noSignInChanges, type SignInChanges } from "../../core/console/identity-sign-in.ts";
 import {
   authenticatedAtOf,
   type OidcChecks,
   OidcError,
   requireSignedInAgain,
 } from "../../core/console/oidc-provider.ts";
-import {
-  findIdentityKey,
-  noSignInChanges,
-  revokeIdentityKeys,
-  type SignInChanges,
-} from "../../core/console/sign-in-identity.ts";
+import { findIdentityKey, revokeIdentityKeys } from "../../core/console/sign-in-identity.ts";
+import { recordAcceptance } from "../api/record-acceptance.ts";
 import type { ConsoleDeps, OidcDeps } from "../context/console-deps.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { basePathOf, baseUrlOf, requireConsoleHost } from "../middleware/browser-checks.ts";
 import { identifyByAddress } from "../middleware/identify.ts";
-import { CALLBACK, readOidcCookie, writeOidcCookie } from "../middleware/oidc-cookie.ts";
+import {
+  CALLBACK,
+  readInvitationCookie,
+  readOidcCookie,
+  SIGN_IN_S,
+  START,
+  writeInvitationCookie,
+  writeOidcCookie,
+} from "../middleware/oidc-cookie.ts";
 import { hashSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
 import { PLAIN_POLICY, renderPlainPage } from "./console-page.ts";
 import { completeTrial } from "./oidc-trial.ts";
@@ -25,14 +31,13 @@ import { completeTrial } from "./oidc-trial.ts";
 const LOGOUT = "/api/console/oidc/backchannel-logout";
 /** Holds the checks of one sign-in. */
 const COOKIE = "gateway_oidc";
-/** How long a person may take to sign in at the provider. Seconds. */
-const SIGN_IN_S = 600;
 /** The longest form that the provider may send. Bytes. */
 const MAX_FORM_BYTES = 16_384;
 
 /**
  * `GET /api/console/oidc/start`: sends the browser to the provider. `return_to` is the console screen to show afterwards. With `again=true`
- * the person must sign in at the provider again, even if it knows them.
+ * the person must sign in at the provider again, even if it knows them. With `invitation=true` the browser comes back with the invitation
+ * that its cookie has.
  */
 export async function startOidc(request: Request, context: RequestContext): Promise<Response> {
   const { console, oidc } = requireOidc(context);
@@ -43,10 +48,15 @@ export async function startOidc(request: Request, context: RequestContext): Prom
     const redirectUri = baseUrlOf(request, context) + CALLBACK;
     const { url, checks } = await oidc.provider.begin({ redirectUri, again });
     const returnTo = readReturnPath(query.get("return_to"));
-    const kept: KeptSignIn = { ...checks, returnTo, again, former: hashSessionCookie(request, context) };
+    const former = hashSessionCookie(request, context);
+    const invitation = query.get("invitation") === "true" ? requireInvitationCookie(request) : null;
+    const kept: KeptSignIn = { ...checks, returnTo, again, former, invitation };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
     const cookie = writeOidcCookie(COOKIE, { value, maxAgeS: SIGN_IN_S }, request, context);
-    return redirect(url, [cookie]);
+    return redirect(url, [
+      cookie,
+      ...(invitation === null ? [] : [writeInvitationCookie(null, request, context)]),
+    ]);
   });
 }
 
@@ -68,7 +78,9 @@ export async function completeOidc(request: Request, context: RequestContext): P
     );
     const authenticatedAt = authenticatedAtOf(claims, context.deps.clock.now());
     if (kept.again) requireSignedInAgain(authenticatedAt, oidc.reauthenticateMs, context.deps.clock.now());
-    const key = await findIdentityKey(oidc, claims, changes).catch(async (error: unknown) => {
+    const invitation =
+      kept.invitation === null ? null : await findOpenInvitation(oidc.stores, kept.invitation);
+    const key = await findIdentityKey(oidc, claims, { changes, invitation }).catch(async (error: unknown) => {
       if (hasChanged(changes)) await recordSignIn(context, { rejected: true, changes });
       throw error;
     });
@@ -122,15 +134,19 @@ interface SignInRecord {
   readonly rejected?: true;
 }
 
-/** Writes the audit entry of a sign-in, with what it has changed. A rejected one may have ended memberships. */
+/**
+ * Writes the audit entry of a sign-in, with what it has changed, and that of an invitation. A rejected sign-in may have ended memberships.
+ */
 async function recordSignIn(
-  { deps, requestId }: RequestContext,
+  context: RequestContext,
   { session, rejected, changes }: SignInRecord,
 ): Promise<void> {
-  const { userId, createdUser, email, roles } = changes;
+  const { deps, requestId } = context;
+  const { userId, createdUser, email, roles, teams, invitation: accepted } = changes;
+  const keyId = session?.keyId ?? null;
   await deps.resources.audit.appendAudit({
     at: deps.clock.now(),
-    keyId: session?.keyId ?? null,
+    keyId,
     userId: session?.userId ?? userId,
     action: `GET ${CALLBACK}`,
     accountId: session?.accountId ?? userId,
@@ -141,12 +157,14 @@ async function recordSignIn(
       ...(createdUser && { created_user: true }),
       ...(email !== null && { email }),
       ...(roles.size > 0 && { roles: Object.fromEntries(roles) }),
+      ...(teams.size > 0 && { teams: Object.fromEntries(teams) }),
     },
   });
+  if (accepted !== null) await recordAcceptance(context, { accepted, keyId, createdUser });
 }
 
-function hasChanged({ createdUser, email, roles }: SignInChanges): boolean {
-  return createdUser || email !== null || roles.size > 0;
+function hasChanged({ createdUser, email, roles, teams, invitation }: SignInChanges): boolean {
+  return createdUser || email !== null || roles.size > 0 || teams.size > 0 || invitation !== null;
 }
 
 function requireOidc({ deps }: RequestContext): { readonly console: ConsoleDeps; readonly oidc: OidcDeps } {
@@ -157,8 +175,6 @@ function requireOidc({ deps }: RequestContext): { readonly console: ConsoleDeps;
     return fail("not_found", "Sign-in through OpenID Connect is not configured (console.oidc).");
   return { console, oidc: console.oidc };
 }
-
-const START = "/api/console/oidc/start";
 
 /** Where a sign-in begins, and what a failure of it offers. */
 interface ShownSignIn {
@@ -237,6 +253,15 @@ interface KeptSignIn extends OidcChecks {
    * when the provider sends them back, because it is `SameSite=Strict`.
    */
   readonly former: string | null;
+  /** The secret of the invitation for which the person signs in; null for none. */
+  readonly invitation: string | null;
+}
+
+/** @throws OidcError if the browser has accepted no invitation, or too long ago. */
+function requireInvitationCookie(request: Request): string {
+  const secret = readInvitationCookie(request);
+  if (secret !== null) return secret;
+  throw new OidcError("The sign-in took too long. Open the link of the invitation again.", "no invitation");
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -246,7 +271,7 @@ function readKept(header: string | null): KeptSignIn {
   try {
     const kept = readOidcCookie(COOKIE, header) ?? "";
     const value = JSON.parse(Buffer.from(kept, "base64url").toString("utf8"));
-    const { state, nonce, verifier, returnTo, again, former } = value as Record<string, unknown>;
+    const { state, nonce, verifier, returnTo, again, former, invitation } = value as Record<string, unknown>;
     if (typeof state === "string" && typeof nonce === "string" && typeof verifier === "string")
       // Checked again, because another site of the same domain may have set the cookie.
       return {
@@ -256,6 +281,7 @@ function readKept(header: string | null): KeptSignIn {
         returnTo: readReturnPath(returnTo),
         again: again === true,
         former: typeof former === "string" && SHA256.test(former) ? former : null,
+        invitation: typeof invitation === "string" ? invitation : null,
       };
   } catch {
     // Treated as no cookie.

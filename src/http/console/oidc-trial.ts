@@ -43,8 +43,18 @@ function showOutcome({ problem, rights, subject, claims }: OidcTrialOutcome): Re
 
 function describeRights(rights: OidcTrialOutcome["rights"]): string {
   if (rights === null || rights.isOperator) return "the operator";
-  const roles = rights.organizations.map(({ name, role }) => `${role} of ${name}`).join(", ");
+  const roles = rights.organizations.map(describeOrganization).join(", ");
   return rights.userId === null ? `a new user: ${roles}` : `the user ${rights.userId}: ${roles}`;
+}
+
+type Organization = NonNullable<OidcTrialOutcome["rights"]>["organizations"][number];
+
+function describeOrganization({ name, role, teams, unknownTeams }: Organization): string {
+  const parts = [
+    ...teams.map((team) => `${team.isLead ? "lead" : "member"} of the team ${team.name}`),
+    ...unknownTeams.map((team) => `there is no team ${team}`),
+  ];
+  return `${role} of ${name}${parts.length === 0 ? "" : ` (${parts.join(", ")})`}`;
 }
 
 /** Writes the audit entry of a trial that has ended. */

@@ -1,9 +1,9 @@
 import type { ConsoleSessions } from "../../core/console/console-sessions.ts";
 import type { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
+import type { IdentitySignIn } from "../../core/console/identity-sign-in.ts";
 import type { OidcProvider } from "../../core/console/oidc-provider.ts";
 import type { OidcConfig } from "../../core/console/oidc-schema.ts";
 import type { OidcTrials } from "../../core/console/oidc-trials.ts";
-import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import type { WindowCounter } from "../../core/console/window-counter.ts";
 import type { ConsoleSource } from "./console-source.ts";
 

@@ -7,7 +7,6 @@ import type {
   ManagementPrincipal,
   Principal,
 } from "../../core/accounts/records/principal.ts";
-import { ROLES } from "../../core/accounts/records/records.ts";
 import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
 import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
@@ -99,7 +98,7 @@ export async function admitCaller(
 /** The maximum size of a body that is read from a client that has used up the anonymous limit. Bytes. */
 const MAX_BYTES_OVER_LIMIT = 256 * 1024;
 
-const ANY_ROLE = { kind: "account", roles: ROLES } as const;
+const ANY_ROLE = { kind: "account", right: "own" } as const;
 
 async function admitManagement<P extends ManagementPrincipal | AnonymousPrincipal>(
   request: Request,

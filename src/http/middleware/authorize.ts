@@ -9,7 +9,8 @@ import type {
   OperatorPrincipal,
   SignedWebhookPrincipal,
 } from "../../core/accounts/records/principal.ts";
-import type { KeyRecord, Role } from "../../core/accounts/records/records.ts";
+import type { KeyRecord } from "../../core/accounts/records/records.ts";
+import { type Right, type Role, roleHas, rolesWith } from "../../core/accounts/records/rights.ts";
 import type { RequestContext } from "../context/context.ts";
 import type { IdentifiedPrincipal } from "./identify.ts";
 
@@ -23,8 +24,8 @@ export type Access =
   | { readonly kind: "open_inference" }
   /** Inference keys. */
   | { readonly kind: "inference" }
-  /** The operator, and management keys of the endpoint's account whose user has one of `roles` in it. */
-  | { readonly kind: "account"; readonly roles: readonly Role[] }
+  /** The operator, and management keys of the endpoint's account whose user has a right in it. */
+  | { readonly kind: "account"; readonly right: Right }
   /** The operator. */
   | { readonly kind: "operator" }
   /** A console session, with any role. An API key is not enough. */
@@ -81,7 +82,7 @@ export function requireInferenceKey(principal: IdentifiedPrincipal): ApiKeyPrinc
 }
 
 /**
- * Checks that a principal may manage: it is the operator, or a management key with one of the roles of `access` in its account. The handler
+ * Checks that a principal may manage: it is the operator, or a management key with the right of `access` in its account. The handler
  * checks which account an endpoint is about (`requireOwnAccount`).
  * @throws GatewayError `authentication`, `permission_denied`.
  */
@@ -101,17 +102,27 @@ export async function authorizeManagement(
   if (access.kind === "operator")
     return fail("permission_denied", "This endpoint needs a management key of the operator.");
   const principal = await resolveAccount(deps.callers.accountCache, identified.key, null);
-  const role = roleOf(principal);
-  if (access.roles.includes(role)) return principal;
-  return fail(
-    "permission_denied",
-    `This endpoint needs a management key with the role ${access.roles.join(" or ")}. Your key has the role ${role}.`,
-  );
+  requireRight(principal, access.right);
+  return principal;
 }
 
 /** Returns the role of a principal in the account that it manages. The operator, users in their own account and service keys act as owners. */
 export function roleOf(principal: ManagementPrincipal): Role {
   return principal.kind === "operator" ? "owner" : (principal.member?.role ?? "owner");
+}
+
+/** Returns whether a principal has a right in the account that it manages. */
+export function hasRight(principal: ManagementPrincipal, right: Right): boolean {
+  return principal.kind === "operator" || roleHas(roleOf(principal), right);
+}
+
+/** @throws GatewayError `permission_denied` for a principal without a right. */
+export function requireRight(principal: ManagementPrincipal, right: Right): void {
+  if (hasRight(principal, right)) return;
+  fail(
+    "permission_denied",
+    `This needs the operator's management key, or one of the account with the role ${rolesWith(right).join(" or ")}. Your key has the role ${roleOf(principal)}.`,
+  );
 }
 
 function rejectMissingKey(kind: KeyRecord["kind"]): never {

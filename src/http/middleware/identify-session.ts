@@ -32,9 +32,19 @@ export async function requireSession(
   request: Request,
   context: RequestContext,
 ): Promise<IdentifiedSession["principal"]> {
+  return (await findRequestSession(request, context))?.principal ?? rejectSession(context);
+}
+
+/**
+ * Returns the session of a request's cookie; null if there is none, or it has ended.
+ * @throws GatewayError as `identifyManagement` for a request that another site may have sent.
+ */
+export async function findRequestSession(
+  request: Request,
+  context: RequestContext,
+): Promise<IdentifiedSession | null> {
   const secret = readSessionCookie(request, context);
-  const found = secret === null ? null : await findSession(secret, request, context);
-  return found?.principal ?? rejectSession(context);
+  return secret === null ? null : findSession(secret, request, context);
 }
 
 /** Returns the session with a secret whose key still acts for an open account. Checks first that the browser sends the request for the console. */

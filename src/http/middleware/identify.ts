@@ -27,6 +27,7 @@ function requireValid(
 ): ApiKeyPrincipal | OperatorPrincipal {
   if (principal === null) return rejectInvalidKey();
   logFields["key_id"] = credentialIdOf(principal);
+  if (principal.kind === "key" && principal.key.teamId !== null) logFields["team_id"] = principal.key.teamId;
   return principal;
 }
 

@@ -102,18 +102,23 @@ function describeCaller(request: Request, context: RequestContext): RejectedCall
   const { inferencePrincipal, deps } = context;
   const { keyCache, addressSalt } = deps.callers;
   const { addressHash } = identifyByAddress(request, context);
-  const unknown = { accountId: null, userId: null, keyId: null, keyFingerprint: null, addressHash };
+  const unknown = {
+    ...{ accountId: null, userId: null, keyId: null, teamId: null },
+    ...{ keyFingerprint: null, addressHash },
+  };
   const secret = findSecret(request.headers);
   if (secret === null) return unknown;
   if (inferencePrincipal?.kind === "key") {
     const { account, key } = inferencePrincipal;
-    return { ...unknown, accountId: account.id, userId: key.userId, keyId: key.id };
+    return { ...unknown, accountId: account.id, userId: key.userId, keyId: key.id, teamId: key.teamId };
   }
   const hash = hashSecret(secret);
   if (hash === keyCache.adminHash) return { ...unknown, keyId: ADMIN_KEY_ID };
   const known = keyCache.peekKey(secret);
-  if (known !== null)
-    return { ...unknown, accountId: known.accountId, userId: known.userId, keyId: known.id };
+  if (known !== null) {
+    const { id: keyId, accountId, userId, teamId } = known;
+    return { ...unknown, accountId, userId, keyId, teamId };
+  }
   return { ...unknown, keyFingerprint: fingerprintOf(hash, addressSalt) };
 }
 
@@ -145,6 +150,7 @@ function listLogFields(rejection: Rejection): Record<string, unknown> {
     limit,
     budget: rejection.budgetId,
     account_id: rejection.accountId,
+    team_id: rejection.teamId,
     key_fingerprint: rejection.keyFingerprint,
     address_hash: rejection.addressHash,
     client,

@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { joinWords } from "../../base/text/join-words.ts";
+import { rolesWith } from "../../core/accounts/records/rights.ts";
 import { TAGS_HEADER } from "../../wire/client-apis/request/request-tags.ts";
 import type { OpenApiDocument, ParameterObject } from "./document.ts";
 import type { Callers, RequestHeader } from "./operation.ts";
@@ -157,7 +158,7 @@ export function describeCallers(callers: Callers) {
     case "account":
       return {
         security: MANAGEMENT,
-        who: `Management keys of the operator, and of the account; in an organization those with the role ${joinWords(callers.roles, "or")}`,
+        who: `Management keys of the operator, and of the account; in an organization those with the role ${joinWords(rolesWith(callers.right), "or")}`,
       };
     case "console_session":
       return { security: SESSION, who: "Sessions of the console" };

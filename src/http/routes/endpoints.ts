@@ -1,9 +1,11 @@
 import { type Endpoint, serveEndpoint } from "../api/endpoint.ts";
 import type { Handler } from "../context/context.ts";
+import { postAcceptance, previewInvitation } from "./accounts/accept-invitation.ts";
 import { deleteBudget, getBudget, listBudgets, patchBudget, postBudget } from "./accounts/admin-budgets.ts";
 import { deleteIdentity, listIdentities, postIdentity } from "./accounts/admin-identities.ts";
-import { deleteKey, getManagedKey, listKeys, patchKey, postKey } from "./accounts/admin-keys.ts";
-import { deleteMember, listMembers, putOrganizationMember } from "./accounts/admin-members.ts";
+import { deleteInvitation, listInvitations, postInvitation } from "./accounts/admin-invitations.ts";
+import { deleteKey, getManagedKey, listKeys, patchKey, postKey, rotateKeyOf } from "./accounts/admin-keys.ts";
+import { deleteMember, getMember, listMembers, putOrganizationMember } from "./accounts/admin-members.ts";
 import {
   getOrganization,
   listOrganizations,
@@ -20,8 +22,21 @@ import {
   testProviderKey,
 } from "./accounts/admin-provider-keys.ts";
 import { deleteAdminSession, listSessions } from "./accounts/admin-sessions.ts";
+import {
+  deleteMemberOfTeam,
+  deleteTeam,
+  getTeam,
+  listAllTeams,
+  listTeamCandidates,
+  listTeamMembers,
+  listTeams,
+  patchTeam,
+  postTeam,
+  putMemberOfTeam,
+} from "./accounts/admin-teams.ts";
 import { getUser, listUsers, patchUser, postUser } from "./accounts/admin-users.ts";
 import { deleteSession, getSession, postSession } from "./accounts/console-session.ts";
+import { getMe } from "./accounts/me.ts";
 import { getOidcTrial, postOidcTrial } from "./accounts/oidc-trials.ts";
 import { postPlaygroundKey } from "./accounts/playground-key.ts";
 import { getActivity, getCredits, getKey } from "./accounts/self-service.ts";
@@ -84,6 +99,7 @@ import { streamGenerations } from "./traffic/generation-stream.ts";
 
 /** The endpoints of the management and self-service APIs. Routes and documentation derive from this list. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  getMe,
   listUsers,
   postUser,
   getUser,
@@ -93,12 +109,27 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getOrganization,
   patchOrganization,
   listMembers,
+  getMember,
   putOrganizationMember,
+  listInvitations,
+  postInvitation,
+  deleteInvitation,
+  listAllTeams,
+  listTeams,
+  postTeam,
+  getTeam,
+  patchTeam,
+  listTeamCandidates,
+  listTeamMembers,
+  putMemberOfTeam,
+  deleteMemberOfTeam,
+  deleteTeam,
   deleteMember,
   listKeys,
   postKey,
   getManagedKey,
   patchKey,
+  rotateKeyOf,
   deleteKey,
   listGenerations,
   getGenerationHistogram,
@@ -149,6 +180,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   clearProviderHealth,
   drainProvider,
   undrainProvider,
+  previewInvitation,
+  postAcceptance,
   postSession,
   getSession,
   postOidcTrial,

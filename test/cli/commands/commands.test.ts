@@ -95,7 +95,8 @@ describe.concurrent("gateway keys", () => {
       data: { name: "ops", kind: "management", expires_at: "2199-01-31T00:00:00.000Z", revoked_at: null },
     });
     const { stdout } = await workspace.run(["keys", "list", "--json"], environment);
-    expect(JSON.parse(stdout)).toEqual({ data: [created.data] });
+    const names = { account_name: "default", user_name: null, team_name: null };
+    expect(JSON.parse(stdout)).toEqual({ data: [{ ...created.data, ...names }] });
     expect(stdout).not.toContain(created.key);
     expect(stdout).not.toContain("hash");
   });

@@ -27,6 +27,11 @@ import { expectPromisedOutput } from "../../support/gateway/promised-output.ts";
 interface Scene {
   readonly user: string;
   readonly organization: string;
+  /** A team of the organization, whose only member is the user. */
+  readonly team: string;
+  /** Another one, to be deleted. */
+  readonly otherTeam: string;
+  readonly invitation: string;
   readonly key: string;
   readonly providerKey: string;
   readonly budget: string;
@@ -46,6 +51,7 @@ interface Scene {
 
 /** The arguments of the commands for each endpoint. An endpoint can have several commands. */
 const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly string[])[]>> = {
+  "GET /api/admin/me": [],
   "GET /api/admin/users": [() => ["users", "list"]],
   "POST /api/admin/users": [() => ["users", "create", "Ada"]],
   "GET /api/admin/users/:id": [({ user }) => ["users", "show", user]],
@@ -73,6 +79,33 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "PUT /api/admin/organizations/:id/members/:user_id": [
     ({ organization, user }) => ["members", "set", organization, user, "--role", "admin"],
   ],
+  "GET /api/admin/organizations/:id/invitations": [
+    ({ organization }) => ["invitations", "list", organization],
+  ],
+  "POST /api/admin/organizations/:id/invitations": [
+    ({ organization }) => ["invitations", "create", organization, "--teams", "search", "--lead"],
+    ({ organization }) => ["invitations", "create", organization, "--email", "ada@example.com"],
+  ],
+  "DELETE /api/admin/organizations/:id/invitations/:invitation_id": [
+    ({ organization, invitation }) => ["invitations", "withdraw", organization, invitation],
+  ],
+  "GET /api/admin/teams": [() => ["teams", "all"]],
+  "GET /api/admin/organizations/:id/teams": [({ organization }) => ["teams", "list", organization]],
+  "POST /api/admin/organizations/:id/teams": [
+    ({ organization }) => ["teams", "create", organization, "Data", "--tags", "team:data"],
+  ],
+  "GET /api/admin/organizations/:id/teams/:team_id": [({ team }) => ["teams", "show", team]],
+  "PATCH /api/admin/organizations/:id/teams/:team_id": [
+    ({ team }) => ["teams", "update", team, "--denied-models", "openai/*", "--requests-per-minute", "60"],
+  ],
+  "DELETE /api/admin/organizations/:id/teams/:team_id": [({ otherTeam }) => ["teams", "delete", otherTeam]],
+  "GET /api/admin/organizations/:id/teams/:team_id/members": [({ team }) => ["teams", "members", team]],
+  "PUT /api/admin/organizations/:id/teams/:team_id/members/:user_id": [
+    ({ team, user }) => ["teams", "add", team, user, "--lead"],
+  ],
+  "DELETE /api/admin/organizations/:id/teams/:team_id/members/:user_id": [
+    ({ team, user }) => ["teams", "remove", team, user],
+  ],
   "POST /api/admin/budgets": [
     ({ organization }) => ["budgets", "create", "--account", organization, "--limit", "5"],
     ({ key }) => ["budgets", "create", "--key", key, "--limit", "5", "--period", "rolling", "--days", "7"],
@@ -85,11 +118,18 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
   "DELETE /api/admin/budgets/:id": [({ budget }) => ["budgets", "delete", budget]],
   "GET /api/admin/organizations/:id/members": [({ organization }) => ["members", "list", organization]],
+  "GET /api/admin/organizations/:id/members/:user_id": [
+    ({ organization, user }) => ["members", "show", organization, user],
+  ],
   "DELETE /api/admin/organizations/:id/members/:user_id": [
     ({ organization, user }) => ["members", "remove", organization, user],
   ],
   "GET /api/admin/keys": [() => ["keys", "list"]],
   "POST /api/admin/keys": [() => ["keys", "create", "laptop"]],
+  "POST /api/admin/keys/:id/rotate": [
+    ({ key }) => ["keys", "rotate", key, "--overlap-hours", "72"],
+    ({ key }) => ["keys", "rotate", key, "--now"],
+  ],
   "PATCH /api/admin/keys/:id": [
     ({ key }) => ["keys", "update", key, "--spend-limit", "2.50", "--prompt-log", "60"],
   ],
@@ -131,6 +171,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "GET /key": [],
   "GET /credits": [({ user }) => ["credits", "balance", user]],
   "GET /activity": [({ user }) => ["usage", "--account", user]],
+  // How commands find a team by its name.
   // How commands find a provider key by its name.
   "GET /api/admin/provider-keys": [],
   "GET /api/admin/accounts/:id/provider-keys": [({ user }) => ["provider-keys", "list", "--account", user]],
@@ -157,6 +198,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "GET /api/admin/webhooks": [],
   "POST /api/admin/webhooks/test": [],
   // A command is no browser.
+  "POST /api/console/invitations/preview": [],
+  "POST /api/console/invitations/accept": [],
   "POST /api/console/session": [],
   "GET /api/console/session": [],
   "DELETE /api/console/session": [],
@@ -213,6 +256,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "DELETE /api/admin/config/secrets/:id": [],
   // The schema is for forms, and a running gateway tries what a form has. `health test` tests what is in force.
   "GET /api/admin/config/schema": [],
+  "GET /api/admin/organizations/:id/teams/:team_id/candidates": [],
   "POST /api/admin/config/providers/:provider/test": [],
   "POST /api/admin/config/providers/:provider/models": [],
   "POST /api/admin/config/guardrails/try": [],
@@ -264,9 +308,16 @@ beforeAll(async () => {
   const owner = (await make("users", "create", "Grace")).id;
   const { data: refreshed } = await runJson(["catalog", "refresh", "--json"]);
   const { waiting } = refreshed as { waiting: [{ id: string }, { id: string }] };
+  const organization = (await make("orgs", "create", "Acme", "--owner", owner)).id;
+  await make("members", "set", organization, user);
+  const team = (await make("teams", "create", organization, "Search")).id;
+  await make("teams", "add", team, user);
   scene = {
     user,
-    organization: (await make("orgs", "create", "Acme", "--owner", owner)).id,
+    organization,
+    team,
+    otherTeam: (await make("teams", "create", organization, "Short")).id,
+    invitation: (await make("invitations", "create", organization)).id,
     key: (await make("keys", "create", "laptop", "--account", user)).id,
     providerKey: "pkey_1",
     generation: "gen_1",
@@ -350,6 +401,7 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     enabled: true,
     models: null,
     members: null,
+    teams: null,
     createdAt: 0,
     updatedAt: 0,
     lastUsedAt: null,
@@ -430,15 +482,19 @@ const WITHOUT_COMMAND = [
   // Sign-in, feeds, and the keys of the playground.
   ...["POST", "GET", "DELETE"].map((method) => `${method} /api/console/session`),
   "POST /api/console/playground-key",
+  ...["preview", "accept"].map((word) => `POST /api/console/invitations/${word}`),
   ...["POST /api/console/oidc/trials", "GET /api/console/oidc/trials/:id"],
   "GET /api/admin/generations/stream",
   // Signed by the payment system, or asked by a key about itself.
   ...["POST /api/payments/webhook", "GET /key", "GET /credits", "GET /activity"],
   // `requests list --rejected` and `requests show` ask them besides those of generations.
   ...["GET /api/admin/rejections", "GET /api/admin/rejections/:id"],
+  // Tells a person about themselves.
+  "GET /api/admin/me",
   // Commands find provider keys by their names.
   "GET /api/admin/provider-keys",
   // For the forms of the console.
+  "GET /api/admin/organizations/:id/teams/:team_id/candidates",
   "GET /api/admin/config/schema",
   ...["providers/:provider/test", "providers/:provider/models", "guardrails/try"].map(
     (path) => `POST /api/admin/config/${path}`,
@@ -573,6 +629,9 @@ describe("every command", () => {
 const PLACEHOLDERS: Scene = {
   user: "<user>",
   organization: "<org>",
+  team: "<team>",
+  otherTeam: "<team>",
+  invitation: "<invitation>",
   key: "<key>",
   providerKey: "<key>",
   generation: "<generation>",
@@ -590,6 +649,8 @@ function isOnce([group, word]: readonly string[]): boolean {
   if (group === "catalog") return word === "approve" || word === "reject";
   if (group === "sessions") return word === "end";
   if (group === "identities") return word !== "list";
+  if (group === "invitations") return word === "withdraw";
+  if (group === "teams") return word === "create" || word === "delete" || word === "remove";
   if (group === "tiers" || group === "named-routes" || group === "budgets") return word === "delete";
   return word === "remove" && (group === "members" || group === "provider-keys");
 }

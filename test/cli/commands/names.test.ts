@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { teamOf, usageOf } from "../../storage/contracts/samples.ts";
+import { openTestStores } from "../../support/databases/test-stores.ts";
 import { createWorkspace, type Workspace } from "../../support/gateway/run-gateway.ts";
 
 let workspace: Workspace;
@@ -160,6 +162,60 @@ describe("a filter of a list", () => {
     expect(JSON.parse(await run(...words, "--json"))).toEqual({ data: [] });
     const at = words.indexOf("--account") + 1;
     expect(await fail(...words.with(at, "acne"))).toContain("Did you mean Acme");
+  });
+
+  test("takes the name of a team, which means the existing one, and names similar teams and those of several organizations", async () => {
+    const stores = await openTestStores(environment["GATEWAY_DATA_DIR"] as string);
+    const organizationId = ids["acme"] as string;
+    const other = await create("orgs", "Initech");
+    for (const team of [
+      teamOf("team_former", { organizationId, name: "Search", deletedAt: 5_000 }),
+      teamOf("team_search", { organizationId, name: "Search" }),
+      teamOf("team_old", { organizationId, name: "Old", deletedAt: 5_000 }),
+      teamOf("team_ads_1", { organizationId, name: "Ads" }),
+      teamOf("team_ads_2", { organizationId: other, name: "Ads" }),
+    ])
+      await stores.teams.insertTeam(team);
+    await stores.close();
+    for (const name of ["search", "team_search", "team_former", "Old"])
+      for (const words of [
+        ["usage"],
+        ["requests", "list"],
+        ["requests", "list", "--rejected"],
+        ["keys", "list"],
+      ])
+        expect(JSON.parse(await run(...words, "--team", name, "--json"))).toEqual({ data: [] });
+    const key = await runJson("keys", "create", "inside", "--account", "acme", "--team", "SEARCH");
+    expect(key).toMatchObject({ team_id: "team_search" });
+    expect(await run("keys", "list", "--team", "search")).toContain(String(key["id"]));
+    const budget = await runJson(
+      "budgets",
+      "create",
+      "--account",
+      "acme",
+      "--team",
+      "Search",
+      "--limit",
+      "5",
+    );
+    expect(budget).toMatchObject({ subject: "team", team_id: "team_search" });
+    expect(await run("budgets", "list", "--team", "search")).toContain(String(budget["id"]));
+    expect(JSON.parse(await run("budgets", "list", "--team", "team_ads_1", "--json")).data).toEqual([]);
+    expect(await run("policy", "dry-run", "--team", "search")).toContain("0");
+    expect(await fail("usage", "--team", "serch")).toContain("Did you mean Search (team_search)");
+    const record = usageOf("gen_of_a_team", {
+      ...{ accountId: organizationId, keyId: String(key["id"]), teamId: "team_search" },
+      createdAt: Date.now(),
+    });
+    const again = await openTestStores(environment["GATEWAY_DATA_DIR"] as string);
+    await again.usage.saveUsage([record]);
+    await again.close();
+    expect(await run("usage", "--by", "team")).toContain("Search (team_search)");
+    expect((await fail("usage", "--team", "ads")).split("\n")).toEqual([
+      "ads can be more than one team. Name it by its ID:",
+      `  Ads (team_ads_2): of ${other}`,
+      `  Ads (team_ads_1): of ${organizationId}`,
+    ]);
   });
 
   test("of requests takes the id of the configured admin key, which is not stored", async () => {

@@ -122,10 +122,45 @@ describe("a trial sign-in that succeeds", () => {
     expect(trial.rights).toEqual({
       role: "member",
       user_id: null,
-      organizations: [{ id: organization, name: "Research", role: "member" }],
+      organizations: [{ id: organization, name: "Research", role: "member", teams: [], unknown_teams: [] }],
     });
     expect(page).toContain("a new user: member of Research");
     expect(await countAccounts()).toBe(before);
+  });
+
+  test("names the teams that the person would be in, and those in rules that do not exist", async () => {
+    const create = createAccountTools(gateway);
+    const user = await create.user("Ada");
+    await create.member(organization, user, "billing");
+    const call = (method: string, path: string, body: object) =>
+      callAdmin(gateway, gateway.adminKey, method, path, body);
+    const teams = `/organizations/${organization}/teams`;
+    const [search, data] = [
+      (await call("POST", teams, { name: "Search" })).data.id,
+      (await call("POST", teams, { name: "Data" })).data.id,
+    ];
+    await call("PUT", `${teams}/${data}/members/${user}`, {});
+    await call("POST", `/users/${user}/identities`, { issuer: provider.issuer, subject: "ada" });
+    provider.person = { sub: "ada", groups: ["search"] };
+    const rule = { claim: "groups", value: "search", organization, role: "member" };
+    const { trial, page } = await run(
+      candidate({ rules: [{ ...rule, teams: ["search", "Serch"], lead: true }] }),
+    );
+    expect(trial.rights.organizations).toMatchObject([
+      {
+        role: "billing",
+        teams: [
+          { id: search, name: "Search", is_lead: true },
+          { id: data, name: "Data", is_lead: false },
+        ],
+        unknown_teams: ["Serch"],
+      },
+    ]);
+    expect(page).toContain(
+      "billing of Research (lead of the team Search, member of the team Data, there is no team Serch)",
+    );
+    const { rows } = await callAdmin(gateway, gateway.adminKey, "GET", `${teams}/${search}/members`);
+    expect(rows).toEqual([]);
   });
 
   test("is remembered for 15 minutes, for exactly these settings", async () => {

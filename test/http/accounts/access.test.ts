@@ -9,7 +9,9 @@ const CALLERS = [
   "invalid",
   "inference",
   "member",
+  "lead",
   "billing",
+  "auditor",
   "admin",
   "owner",
   "service",
@@ -30,6 +32,10 @@ interface Scene {
   readonly keyId: string;
   /** A budget of the organization that it has set itself. */
   readonly budgetId: string;
+  /** A team with a lead and the newcomer. */
+  readonly teamId: string;
+  /** An open invitation of the operator. */
+  readonly invitationId: string;
 }
 
 interface Row {
@@ -46,7 +52,9 @@ const operatorOnly = (status: number): Row["status"] => ({
   ...NO_KEY,
   ...REMOVED,
   member: 403,
+  lead: 403,
   billing: 403,
+  auditor: 403,
   admin: 403,
   owner: 403,
   service: 403,
@@ -55,12 +63,17 @@ const operatorOnly = (status: number): Row["status"] => ({
   operator: status,
 });
 
-/** Endpoints of one organization: `billing` may read and not change; callers outside of it get a 404. */
-const organizationOnly = (status: number, billing: number): Row["status"] => ({
+/**
+ * Endpoints of one organization: `billing` and `auditor` may read and not change; callers outside of it get a 404. `auditor` also reads what
+ * `billing` does not see.
+ */
+const organizationOnly = (status: number, billing: number, auditor = billing): Row["status"] => ({
   ...NO_KEY,
   ...REMOVED,
   member: 403,
+  lead: 403,
   billing,
+  auditor,
   admin: status,
   owner: status,
   service: status,
@@ -74,7 +87,9 @@ const personOnly = (billing: number): Row["status"] => ({
   ...NO_KEY,
   ...REMOVED,
   member: 403,
+  lead: 403,
   billing,
+  auditor: billing,
   admin: 404,
   owner: 404,
   service: 404,
@@ -84,8 +99,8 @@ const personOnly = (billing: number): Row["status"] => ({
 });
 
 /** Endpoints that act on the caller's own account. */
-const callerAccount = (status: number, billing: number): Row["status"] => ({
-  ...organizationOnly(status, billing),
+const callerAccount = (status: number, billing: number, auditor = billing): Row["status"] => ({
+  ...organizationOnly(status, billing, auditor),
   stranger: status,
   person: status,
 });
@@ -94,6 +109,20 @@ const callerAccount = (status: number, billing: number): Row["status"] => ({
 const managementOnly = (status: number): Row["status"] => ({
   ...callerAccount(status, status),
   member: status,
+  lead: status,
+});
+
+/** Endpoints of a team of the organization for those who may read it, and for its members. */
+const teamReaders = (status: number): Row["status"] => ({
+  ...organizationOnly(status, status),
+  member: 404,
+  lead: status,
+});
+
+/** Endpoints that change a team: `lead` is the status for its lead. */
+const teamManagers = (status: number, lead: number): Row["status"] => ({
+  ...organizationOnly(status, 403),
+  lead,
 });
 
 const everyCaller = (status: number): Row["status"] =>
@@ -109,10 +138,15 @@ const accountPath =
 const organizationPath = ({ organization }: Scene) => `/organizations/${organization}`;
 const newcomerPath = ({ organization, newcomer }: Scene) =>
   `/organizations/${organization}/members/${newcomer}`;
+const teamPath =
+  (of: string) =>
+  ({ organization, teamId }: Scene) =>
+    `/organizations/${organization}/teams/${teamId}${of}`;
 const rename = () => ({ name: "New name" });
 
 /** The call of each endpoint, and the status for each kind of caller. */
 const ROWS: Readonly<Record<string, Row>> = {
+  "GET /api/admin/me": { path: () => "/me", status: managementOnly(200) },
   "GET /api/admin/users": { path: () => "/users", status: operatorOnly(200) },
   "POST /api/admin/users": { path: () => "/users", body: rename, status: operatorOnly(201) },
   "GET /api/admin/users/:id": { path: ({ person }) => `/users/${person}`, status: personOnly(404) },
@@ -137,6 +171,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: ({ organization }) => `/organizations/${organization}/members`,
     status: organizationOnly(200, 200),
   },
+  "GET /api/admin/organizations/:id/members/:user_id": {
+    path: newcomerPath,
+    status: { ...organizationOnly(200, 200), member: 404, lead: 404 },
+  },
   "PUT /api/admin/organizations/:id/members/:user_id": {
     path: newcomerPath,
     body: () => ({ role: "member" }),
@@ -148,29 +186,86 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/keys": {
     path: ({ organization }) => `/keys?account_id=${organization}`,
-    status: { ...organizationOnly(200, 200), member: 200 },
+    status: { ...organizationOnly(200, 200), member: 200, lead: 200 },
   },
+  // Members and leads make keys of their own.
   "POST /api/admin/keys": {
     path: () => "/keys",
     body: ({ organization }) => ({ name: "k", account_id: organization }),
-    status: organizationOnly(201, 403),
+    status: { ...organizationOnly(201, 403), member: 201, lead: 201 },
   },
   "GET /api/admin/keys/:id": {
     path: ({ keyId }) => `/keys/${keyId}`,
-    status: { ...organizationOnly(200, 200), member: 404 },
+    status: { ...organizationOnly(200, 200), member: 404, lead: 404 },
   },
   "PATCH /api/admin/keys/:id": {
     path: ({ keyId }) => `/keys/${keyId}`,
     body: rename,
-    status: organizationOnly(200, 403),
+    status: { ...organizationOnly(200, 403), member: 404, lead: 404 },
+  },
+  "POST /api/admin/keys/:id/rotate": {
+    path: ({ keyId }) => `/keys/${keyId}/rotate`,
+    body: () => ({}),
+    status: { ...organizationOnly(200, 403), member: 404, lead: 404 },
   },
   "DELETE /api/admin/keys/:id": {
     path: ({ keyId }) => `/keys/${keyId}`,
+    status: { ...organizationOnly(200, 403), member: 404, lead: 404 },
+  },
+  "GET /api/admin/organizations/:id/invitations": {
+    path: ({ organization }) => `/organizations/${organization}/invitations`,
+    status: { ...organizationOnly(200, 403, 200), lead: 200 },
+  },
+  "POST /api/admin/organizations/:id/invitations": {
+    path: ({ organization }) => `/organizations/${organization}/invitations`,
+    body: ({ teamId }) => ({ teams: [{ id: teamId }] }),
+    status: { ...organizationOnly(201, 403), lead: 201 },
+  },
+  // Made by the operator, so that leads may not withdraw it.
+  "DELETE /api/admin/organizations/:id/invitations/:invitation_id": {
+    path: ({ organization, invitationId }) => `/organizations/${organization}/invitations/${invitationId}`,
     status: organizationOnly(200, 403),
+  },
+  "GET /api/admin/teams": { path: () => "/teams", status: managementOnly(200) },
+  "GET /api/admin/organizations/:id/teams": {
+    path: ({ organization }) => `/organizations/${organization}/teams`,
+    status: { ...organizationOnly(200, 200), member: 200, lead: 200 },
+  },
+  "POST /api/admin/organizations/:id/teams": {
+    path: ({ organization }) => `/organizations/${organization}/teams`,
+    body: () => ({ name: crypto.randomUUID() }),
+    status: organizationOnly(201, 403),
+  },
+  "GET /api/admin/organizations/:id/teams/:team_id": { path: teamPath(""), status: teamReaders(200) },
+  "PATCH /api/admin/organizations/:id/teams/:team_id": {
+    path: teamPath(""),
+    body: () => ({ tags: ["team:x"] }),
+    status: teamManagers(200, 403),
+  },
+  "DELETE /api/admin/organizations/:id/teams/:team_id": {
+    path: teamPath(""),
+    status: teamManagers(200, 403),
+  },
+  "GET /api/admin/organizations/:id/teams/:team_id/members": {
+    path: teamPath("/members"),
+    status: teamReaders(200),
+  },
+  "GET /api/admin/organizations/:id/teams/:team_id/candidates": {
+    path: teamPath("/candidates"),
+    status: { ...teamManagers(200, 200), member: 404 },
+  },
+  "PUT /api/admin/organizations/:id/teams/:team_id/members/:user_id": {
+    path: (scene) => teamPath(`/members/${scene.newcomer}`)(scene),
+    body: () => ({}),
+    status: { ...teamManagers(200, 200), member: 404 },
+  },
+  "DELETE /api/admin/organizations/:id/teams/:team_id/members/:user_id": {
+    path: (scene) => teamPath(`/members/${scene.newcomer}`)(scene),
+    status: { ...teamManagers(200, 200), member: 404 },
   },
   "GET /api/admin/accounts/:id/provider-keys": {
     path: accountPath("provider-keys"),
-    status: organizationOnly(200, 403),
+    status: organizationOnly(200, 403, 200),
   },
   "POST /api/admin/accounts/:id/provider-keys": {
     path: accountPath("provider-keys"),
@@ -208,7 +303,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/generations/:id/bodies": {
     path: () => "/generations/gen_none/bodies",
-    status: callerAccount(404, 403),
+    status: callerAccount(404, 403, 404),
   },
   "POST /api/admin/generations/:id/refund": {
     path: () => "/generations/gen_none/refund",
@@ -246,7 +341,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /key": { path: () => "/../gateway/key", status: inferenceOnly },
   "GET /credits": { path: () => "/../gateway/credits", status: inferenceOnly },
   "GET /activity": { path: () => "/../gateway/activity", status: inferenceOnly },
-  "GET /api/admin/audit": { path: () => "/audit", status: callerAccount(200, 403) },
+  "GET /api/admin/audit": { path: () => "/audit", status: callerAccount(200, 403, 200) },
   "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
   "GET /api/admin/gateways": { path: () => "/gateways", status: operatorOnly(200) },
   "GET /api/admin/health": { path: () => "/health", status: operatorOnly(200) },
@@ -276,6 +371,16 @@ const ROWS: Readonly<Record<string, Row>> = {
     status: operatorOnly(404),
   },
   // Without a key or a code in the body.
+  "POST /api/console/invitations/preview": {
+    path: () => "/../console/invitations/preview",
+    body: () => ({}),
+    status: everyCaller(400),
+  },
+  "POST /api/console/invitations/accept": {
+    path: () => "/../console/invitations/accept",
+    body: () => ({}),
+    status: everyCaller(400),
+  },
   "POST /api/console/session": {
     path: () => "/../console/session",
     body: () => ({}),
@@ -297,7 +402,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "POST /api/console/playground-key": {
     path: () => "/../console/playground-key",
     body: () => ({}),
-    status: managementOnly(201),
+    status: { ...managementOnly(201), auditor: 403 },
   },
   "GET /api/admin/provider-keys": { path: () => "/provider-keys", status: operatorOnly(200) },
   "GET /api/admin/identities": { path: () => "/identities", status: operatorOnly(200) },
@@ -323,7 +428,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "DELETE /api/admin/tiers/:id": { path: () => "/tiers/none", status: operatorOnly(404) },
   "GET /api/admin/budgets": {
     path: ({ organization }) => `/budgets?account_id=${organization}`,
-    status: organizationOnly(200, 200),
+    status: { ...organizationOnly(200, 200), member: 200, lead: 200 },
   },
   "POST /api/admin/budgets": {
     path: () => "/budgets",
@@ -332,7 +437,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/budgets/:id": {
     path: ({ budgetId }) => `/budgets/${budgetId}`,
-    status: organizationOnly(200, 200),
+    status: { ...organizationOnly(200, 200), member: 200, lead: 200 },
   },
   "PATCH /api/admin/budgets/:id": {
     path: ({ budgetId }) => `/budgets/${budgetId}`,
@@ -378,7 +483,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "POST /api/admin/policy/dry-run": {
     path: () => "/policy/dry-run",
     body: ({ organization }) => ({ account_id: organization }),
-    status: organizationOnly(200, 403),
+    status: organizationOnly(200, 403, 200),
   },
   "GET /api/admin/rejections": { path: () => "/rejections", status: managementOnly(200) },
   "GET /api/admin/rejections/:id": {
@@ -463,6 +568,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
+/** The roles of callers that are not named by them. */
+const GIVEN: Readonly<Record<string, string>> = { removed: "owner", lead: "member" };
+const ROLE_CALLERS = ["owner", "admin", "billing", "auditor", "member", "lead", "removed"] as const;
+
+let lead: string;
 let gateway: TestGateway;
 let create: AccountTools;
 let scene: Scene;
@@ -472,14 +582,14 @@ beforeAll(async () => {
   gateway = await startTestGateway({ yaml: "catalog: { source: /no/such/list.json }" });
   create = createAccountTools(gateway);
   const users: Record<string, string> = {};
-  for (const name of ["owner", "admin", "billing", "member", "removed", "stranger", "person", "newcomer"])
+  for (const name of [...ROLE_CALLERS, "stranger", "person", "newcomer"])
     users[name] = await create.user(name);
   const organization = await create.organization(users["owner"]);
   const elsewhere = await create.organization(users["stranger"]);
   const secret: Record<string, string> = {};
-  for (const role of ["owner", "admin", "billing", "member", "removed"]) {
+  for (const role of ROLE_CALLERS) {
     const user_id = users[role] as string;
-    if (role !== "owner") await create.member(organization, user_id, role === "removed" ? "owner" : role);
+    if (role !== "owner") await create.member(organization, user_id, GIVEN[role] ?? role);
     secret[role] = await create.key(organization, { kind: "management", user_id });
   }
   const path = `/organizations/${organization}/members/${users["removed"]}`;
@@ -490,9 +600,12 @@ beforeAll(async () => {
     newcomer: users["newcomer"] as string,
     keyId: "",
     budgetId: "",
+    teamId: "",
+    invitationId: "",
   };
+  lead = users["lead"] as string;
   secrets = {
-    ...(secret as Record<"owner" | "admin" | "billing" | "member" | "removed", string>),
+    ...(secret as Record<(typeof ROLE_CALLERS)[number], string>),
     anonymous: null,
     invalid: "gw_invalid",
     inference: await create.key(organization, { user_id: users["owner"] }),
@@ -513,8 +626,30 @@ async function restore(): Promise<Scene> {
   await callAdmin(gateway, gateway.adminKey, "DELETE", `/budgets/${scene.budgetId || "none"}`);
   const budget = { limit: 1, account_id: scene.organization };
   const set = await callAdmin(gateway, secrets.service ?? "", "POST", "/budgets", budget);
-  scene = { ...scene, keyId: made.data.id, budgetId: set.data.id };
+  const [teamId, invitationId] = [await restoreTeam(), await restoreInvitation()];
+  scene = { ...scene, keyId: made.data.id, budgetId: set.data.id, teamId, invitationId };
   return scene;
+}
+
+/** Invites again if the invitation has ended. Returns its id. */
+async function restoreInvitation(): Promise<string> {
+  const path = `/organizations/${scene.organization}/invitations`;
+  const { rows } = await callAdmin(gateway, gateway.adminKey, "GET", `${path}?limit=100`);
+  const open = rows.find(({ id, state }) => id === scene.invitationId && state === "open");
+  return open?.id ?? (await callAdmin(gateway, gateway.adminKey, "POST", path, {})).data.id;
+}
+
+/** Creates the team again if it was deleted, with its lead and the newcomer. Returns its id. */
+async function restoreTeam(): Promise<string> {
+  const teams = `/organizations/${scene.organization}/teams`;
+  const call = (method: string, path: string, body?: unknown) =>
+    callAdmin(gateway, gateway.adminKey, method, teams + path, body);
+  const found = await call("GET", `/${scene.teamId || "none"}`);
+  const id =
+    found.status === 200 ? scene.teamId : (await call("POST", "", { name: crypto.randomUUID() })).data.id;
+  await call("PUT", `/${id}/members/${lead}`, { is_lead: true });
+  await call("PUT", `/${id}/members/${scene.newcomer}`, {});
+  return id;
 }
 
 test("the access table has exactly one row for each management endpoint", () => {
@@ -599,6 +734,24 @@ describe("privilege escalation", () => {
     expect((await callAdmin(gateway, secrets.admin, "DELETE", `/keys/${id}`)).status).toBe(403);
     expect((await callAdmin(gateway, secrets.admin, "PATCH", `/keys/${id}`, rename())).status).toBe(403);
     expect((await callAdmin(gateway, secrets.owner, "DELETE", `/keys/${id}`)).status).toBe(200);
+  });
+
+  test("an admin gets no secret of a management key of another person, but may revoke it", async () => {
+    const members = (
+      await callAdmin(gateway, gateway.adminKey, "GET", `/organizations/${scene.organization}/members`)
+    ).rows;
+    const make = async (role: string) => {
+      const user_id = members.find((member) => member.role === role)?.user_id;
+      const body = { name: "m", kind: "management", account_id: scene.organization, user_id };
+      return (await callAdmin(gateway, gateway.adminKey, "POST", "/keys", body)).data.id;
+    };
+    const [own, others] = [await make("admin"), await make("billing")];
+    const rotate = async (principal: CallerName, id: string) =>
+      (await callAdmin(gateway, secrets[principal], "POST", `/keys/${id}/rotate`, {})).status;
+    expect([await rotate("admin", own), await rotate("admin", others)]).toEqual([200, 403]);
+    expect(await rotate("owner", others)).toBe(200);
+    for (const id of [own, others])
+      expect((await callAdmin(gateway, secrets.admin, "DELETE", `/keys/${id}`)).status).toBe(200);
   });
 
   test("only the operator sets an overdraft, and only an owner closes an organization", async () => {

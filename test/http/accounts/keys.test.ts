@@ -188,6 +188,7 @@ describe("managing keys", () => {
       hint: `${key.slice(0, 7)}…${key.slice(-4)}`,
       account_id: expect.any(String),
       user_id: null,
+      team_id: null,
       spend_limit: null,
       spend_limit_period: "total",
       cache: null,
@@ -195,6 +196,11 @@ describe("managing keys", () => {
       rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: null },
       rate_limit_set_by: null,
       prompt_log: null,
+      tags: null,
+      rotated_at: null,
+      previous_hint: null,
+      previous_until: null,
+      previous_used_at: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       expires_at: null,
       last_used_at: null,
@@ -216,7 +222,12 @@ describe("managing keys", () => {
       made.push((await (await manage(own, "/keys", body)).json()) as KeyAnswer);
     }
     const { data } = (await (await manage(own, "/keys")).json()) as { data: unknown[] };
-    expect(data.slice(0, 3)).toEqual(made.toReversed().map((answer) => answer.data));
+    expect(data.slice(0, 3)).toEqual(
+      made.toReversed().map((answer) => ({
+        ...answer.data,
+        ...{ account_name: "default", user_name: null, team_name: null },
+      })),
+    );
     expect(made.map((answer) => answer.data["kind"])).toEqual(["inference", "management", "inference"]);
     await own.stop();
   });

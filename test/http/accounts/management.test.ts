@@ -57,6 +57,9 @@ describe("a user", () => {
         },
         rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: null },
         plan: null,
+        prompt_log: null,
+        cache: null,
+        tags: null,
         created_at: new Date(clock.now()).toISOString(),
         closed_at: null,
       },
@@ -208,6 +211,7 @@ describe("an organization", () => {
       user_id: other,
       role: "billing",
       daily_limit: 0.25,
+      source: "manual",
       created_at: new Date(clock.now()).toISOString(),
     } as never);
     clock.advance(1_000);

@@ -140,11 +140,9 @@ describe("a member of an organization", () => {
     expect(await idsOf(admin, `/keys?user_id=${eve.userId}`)).toContain(eve.inferenceKeyId);
   });
 
-  test("changes no key, also no own one, and reads no balance, member or audit entry", async () => {
-    for (const id of [ada.inferenceKeyId, eve.inferenceKeyId]) {
-      const answer = await callAdmin(gateway, ada.management, "DELETE", `/keys/${id}`);
-      expect(answer.status).toBe(403);
-    }
+  test("changes no key of others, and reads no balance, member or audit entry", async () => {
+    const answer = await callAdmin(gateway, ada.management, "DELETE", `/keys/${eve.inferenceKeyId}`);
+    expect(answer.status).toBe(404);
     for (const path of [
       `/accounts/${organization}/balance`,
       `/organizations/${organization}/members`,

@@ -77,6 +77,19 @@ async function keyId(name: string): Promise<string> {
   return rows.find((row) => row["name"] === name)?.id as string;
 }
 
+/** Creates an organization with a team, and a key inside and one outside of the team. */
+async function createTeam() {
+  const organization = await tools.organization(undefined, { overdraft: null });
+  const make = (path: string, body: object) => callAdmin(gateway, gateway.adminKey, "POST", path, body);
+  const team = (await make(`/organizations/${organization}/teams`, { name: "Search" })).data.id;
+  const makeKey = async (more: object) => {
+    const { body, data } = await make("/keys", { name: "k", account_id: organization, ...more });
+    return { id: data.id, secret: String(body["key"]) };
+  };
+  const keys = { inside: await makeKey({ team_id: team }), outside: await makeKey({}) };
+  return { organization, team, keys, manager: await tools.key(organization, { kind: "management" }) };
+}
+
 async function refusedModels(body: object): Promise<unknown[]> {
   const { body: answer } = await dryRun({ account_id: user, ...body });
   return (answer["refused"] as Record<string, unknown>[]).map((row) => row["requested_model"]);
@@ -189,6 +202,83 @@ describe("POST /api/admin/policy/dry-run", () => {
     const before = await read();
     await dryRun({ account_id: user, policy: { denied_models: ["acme/one"] } });
     expect(await read()).toEqual(before);
+  });
+
+  test("of a team changes the team's policy, and checks its generations alone, through the policies of all levels", async () => {
+    const { organization, team, keys } = await createTeam();
+    for (const { secret } of [keys.inside, keys.outside])
+      for (const model of ["acme/one", "acme/shared"]) await ask(secret, model);
+    const refused = async (body: object) => {
+      const answer = await dryRun(body);
+      expect(answer.status).toBe(200);
+      const rows = answer.body["refused"] as Record<string, unknown>[];
+      return [answer.body["checked"], rows.map(({ requested_model, rule }) => `${requested_model} ${rule}`)];
+    };
+    const deniesOne = { policy: { denied_models: ["acme/one"] } };
+    expect(await refused({ team_id: team })).toEqual([2, []]);
+    expect(await refused({ team_id: team, ...deniesOne })).toEqual([2, ["acme/one team.denied_models"]]);
+    expect(await refused({ account_id: organization, ...deniesOne })).toEqual([
+      4,
+      ["acme/one account.denied_models", "acme/one account.denied_models"],
+    ]);
+    expect(await refused({ team_id: team, policy: { own_keys_only: true } })).toEqual([
+      2,
+      ["acme/shared team.own_keys_only", "acme/one team.own_keys_only"],
+    ]);
+    // The policies in force below and above the changed one count too.
+    const set = (path: string, policy: object) =>
+      callAdmin(gateway, gateway.adminKey, "PATCH", `/organizations/${organization}${path}`, { policy });
+    await set(`/teams/${team}`, { allowed_providers: ["alpha"] });
+    const deniesAlpha = { policy: { denied_providers: ["alpha"] } };
+    expect(await refused({ key_id: keys.inside.id, ...deniesAlpha })).toEqual([
+      2,
+      ["acme/shared team.allowed_providers", "acme/one account.denied_providers"],
+    ]);
+    expect(await refused({ key_id: keys.outside.id, ...deniesAlpha })).toEqual([
+      2,
+      ["acme/one account.denied_providers"],
+    ]);
+    await set("", { denied_models: ["acme/shared"] });
+    expect(await refused({ team_id: team, ...deniesOne })).toEqual([
+      2,
+      ["acme/shared account.denied_models", "acme/one team.denied_models"],
+    ]);
+    expect(await refused({ key_id: keys.inside.id, models: ["acme/shared"] })).toEqual([
+      2,
+      ["acme/shared account.denied_models", "acme/one key.allowed_models"],
+    ]);
+  });
+
+  test("of a team agrees with what its requests get when its policy is changed", async () => {
+    const { organization, team, keys } = await createTeam();
+    const { secret } = keys.inside;
+    for (const model of CALLS.first) await ask(secret, model);
+    const policy = { denied_providers: ["alpha"], denied_models: ["gateway-auto/*"] };
+    const { body } = await dryRun({ team_id: team, policy });
+    const refused = (body["refused"] as Record<string, unknown>[]).map((row) => row["requested_model"]);
+    const path = `/organizations/${organization}/teams/${team}`;
+    await callAdmin(gateway, gateway.adminKey, "PATCH", path, { policy });
+    const rejected: string[] = [];
+    for (const model of CALLS.first) {
+      const messages = [{ role: "user", content: "Hi" }];
+      const { status } = await postChat({ ...gateway, key: secret }, { model, messages });
+      if (status === 403) rejected.unshift(model);
+    }
+    expect(refused).toEqual(rejected);
+    expect(rejected).toHaveLength(2);
+  });
+
+  test("of a team of another account, or a key of another team, is rejected", async () => {
+    const { team, keys, manager: own } = await createTeam();
+    expect((await dryRun({ team_id: team }, own)).status).toBe(200);
+    const foreign = await dryRun({ team_id: team }, manager);
+    expect([foreign.status, foreign.body]).toEqual([
+      404,
+      (await dryRun({ team_id: "team_none" }, manager)).body,
+    ]);
+    expect((await dryRun({ team_id: team, account_id: user })).status).toBe(404);
+    const other = await dryRun({ team_id: team, key_id: keys.outside.id });
+    expect([other.status, other.body["error"]]).toMatchObject([400, { metadata: { field: "key_id" } }]);
   });
 
   test.each<[string, object, number, string]>([

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createKey } from "../../../src/core/accounts/manage/manage-keys.ts";
+import { teamOf } from "../../storage/contracts/samples.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
-import { addAccountWithKey, findLedgerProblems, manage } from "../../support/money.ts";
+import { addAccountWithKey, findLedgerProblems, manage, withStoresOf } from "../../support/money.ts";
 import { scrape } from "../../support/servers/scrape.ts";
 import { healthy, startVendor, type Vendor } from "../../support/vendors/vendor.ts";
 
@@ -36,6 +38,8 @@ guardrails:
   - {name: injection, kind: injection, action: warn, phrases: [open sesame]}
   - {name: one-account, kind: regex, action: block, patterns: [tulip], accounts: ["user_other*"]}
   - {name: off, kind: regex, action: block, patterns: [Hello], enabled: false}
+  - {name: one-team, kind: regex, action: block, patterns: [orchid], teams: [team_search]}
+  - {name: some-teams, kind: regex, on: answer, action: mask, patterns: [Alpha], teams: ["team_se*"], models: [acme/masked]}
   - {name: one-key, kind: regex, action: block, patterns: [rose], keys: [key_unknown]}`,
   });
   key = await addAccountWithKey(gateway, { id: "user_1" }, {});
@@ -166,6 +170,30 @@ describe("guardrails", () => {
     expect((await ask("chat", "tulip", { withKey: other })).status).toBe(403);
     expect((await ask("chat", "tulip")).status).toBe(200);
     expect((await ask("chat", "rose")).status).toBe(200);
+  });
+
+  test("apply to the keys of the teams that they name, and to no others", async () => {
+    const other = await addAccountWithKey(
+      gateway,
+      { id: "org_1", kind: "organization", overdraft: null },
+      {},
+    );
+    const keyOf = (teamId: string) =>
+      withStoresOf(gateway, async (stores) => {
+        await stores.teams.insertTeam(teamOf(teamId, { organizationId: "org_1" }));
+        const key = { name: "k", kind: "inference", accountId: "org_1", teamId } as const;
+        return (await createKey(stores, key)).secret;
+      });
+    const [search, ads] = [await keyOf("team_search"), await keyOf("team_ads")];
+    expect((await ask("chat", "orchid", { withKey: search })).status).toBe(403);
+    for (const withKey of [ads, other, key])
+      expect((await ask("chat", "orchid", { withKey })).status).toBe(200);
+    expect((await ask("chat", "orchid", { model: "acme/free:free", withKey: null })).status).toBe(200);
+    const masked = async (withKey: string) =>
+      (await (await ask("chat", "Hello", { model: "acme/masked", withKey })).text()).includes(
+        "[SOME_TEAMS_1]",
+      );
+    expect([await masked(search), await masked(ads), await masked(other)]).toEqual([true, false, false]);
   });
 
   test("apply to a model that is only a fallback", async () => {

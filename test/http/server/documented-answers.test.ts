@@ -63,6 +63,11 @@ beforeAll(async () => {
   const [user, owner] = [await create.user(), await create.user("Grace")];
   const organization = await create.organization(owner);
   await create.member(organization, user, "billing");
+  const team = await callAdmin(gateway, gateway.adminKey, "POST", `/organizations/${organization}/teams`, {
+    name: "Research",
+  });
+  const invite = () =>
+    callAdmin(gateway, gateway.adminKey, "POST", `/organizations/${organization}/invitations`, {});
   const make = async (path: string, body: unknown) =>
     (await callAdmin(gateway, gateway.adminKey, "POST", path, body)).data.id;
   const refreshed = await callAdmin(gateway, gateway.adminKey, "POST", "/catalog/refresh", {});
@@ -88,6 +93,9 @@ beforeAll(async () => {
     USER_ID: user,
     ACCOUNT_ID: user,
     ORGANIZATION_ID: organization,
+    TEAM_ID: team.data.id,
+    INVITATION_ID: (await invite()).data.id,
+    INVITATION_CODE: String((await invite()).body["link"]).split("#code=")[1] ?? "",
     KEY_ID: await make("/keys", { name: "k", account_id: organization }),
     BUDGET_ID: await make("/budgets", { account_id: organization, limit: 10 }),
     PROVIDER_KEY_ID: await make(`/accounts/${user}/provider-keys`, {

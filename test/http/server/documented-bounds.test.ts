@@ -108,9 +108,10 @@ describe("a bound that the documents name is accepted, and one more is rejected:
   test.each([
     [1, 200],
     [2_592_000, 200],
-    [0, 400],
+    [0, 200],
+    [-1, 400],
     [2_592_001, 400],
-  ])("bodies are stored for 1 to 2592000 seconds: %d", async (prompt_log, status) => {
+  ])("bodies are stored for 1 to 2592000 seconds, or never: %d", async (prompt_log, status) => {
     const { status: made } = await call("POST", "/keys", { name: "k", account_id: user, prompt_log });
     expect(made).toBe(status === 200 ? 201 : status);
   });

@@ -133,7 +133,7 @@ describe("the prompt log", () => {
     const make = (more: Record<string, unknown>) =>
       callAdmin(gateway, managing, "POST", "/keys", { name: "x", ...more });
     expect((await make({ kind: "management", prompt_log: 60 })).status).toBe(400);
-    expect((await make({ prompt_log: 0 })).status).toBe(400);
+    expect((await make({ prompt_log: -1 })).status).toBe(400);
     expect((await make({ prompt_log: 90 * DAY_S })).status).toBe(400);
   });
 

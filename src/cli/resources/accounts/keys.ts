@@ -7,6 +7,7 @@ import {
   listKeys,
   patchKey,
   postKey,
+  rotateKeyOf,
 } from "../../../http/routes/accounts/admin-keys.ts";
 import { defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
@@ -53,6 +54,27 @@ export function declareKeyCommands(keys: Command): void {
       show: showChange("Updated"),
     }),
     defineCommand({
+      name: "rotate",
+      description:
+        "Give a key a new secret, which is printed once. The present one stays valid for the overlap",
+      endpoint: rotateKeyOf,
+      args,
+      options: [
+        {
+          flags: "--now",
+          help: "End the present secret at once, as after a leak",
+          field: null,
+          conflicts: "overlapHours",
+        },
+      ],
+      complete: async ({ body }, { options }) => ({
+        body: options["now"] === true ? { ...body, overlap_hours: 0 } : body,
+      }),
+      examples: ["gateway keys rotate ci --overlap-hours 72", "gateway keys rotate ci --now"],
+      show: ({ key, data }) =>
+        `${key}\n\nRotated ${data.id}. ${data.previous_until === null ? "The former secret is not valid any more." : `The former secret is valid until ${data.previous_until}.`} The new one is not stored: save it now.`,
+    }),
+    defineCommand({
       name: "revoke",
       description: "Revoke a key. A running gateway rejects it within a second",
       endpoint: deleteKey,
@@ -69,7 +91,8 @@ const formatKeys = tableOf(
     ["created", "created_at", printDay],
     ["state", "revoked_at", (_, key) => printState(key)],
     ["used", "last_used_at", printHourOfUse],
-    ...["account_id", "user_id"],
+    ["secret of", "rotated_at", (rotated, { created_at }) => printDay(rotated ?? created_at)],
+    ...["account_id", "user_id", "team_id"],
   ],
   "No keys. Create one: gateway keys create <name>",
 );

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { MEMBER_SETTINGS } from "../../../core/accounts/records/member-fields.ts";
 import {
   deleteMember,
+  getMember,
   listMembers,
   putOrganizationMember,
 } from "../../../http/routes/accounts/admin-members.ts";
@@ -10,10 +11,11 @@ import { declareCommands } from "../../endpoint/declare-command.ts";
 import { ARGUMENTS } from "../../endpoint/known-fields.ts";
 import { labelOf, type Named } from "../../endpoint/resolve-name.ts";
 import { printDay, printLimit, tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 
 const args = [ARGUMENTS.organization, ARGUMENTS.user];
 
-/** `gateway members set|list|remove`: the members of organizations and their roles. */
+/** `gateway members set|list|show|remove`: the members of organizations and their roles. */
 export function declareMemberCommands(members: Command): void {
   declareCommands(members, [
     defineCommand({
@@ -35,10 +37,20 @@ export function declareMemberCommands(members: Command): void {
           ["name", "user_name"],
           "role",
           ["daily limit", "daily_limit", printLimit],
+          "source",
           ["since", "created_at", printDay],
         ],
         "No members. Add one: gateway members set <org> <user>",
       ),
+    }),
+    defineCommand({
+      name: "show",
+      endpoint: getMember,
+      args,
+      show({ data: { teams, ...member } }) {
+        const named = teams.map(({ name, is_lead }) => (is_lead ? `${name} (lead)` : name));
+        return formatFields({ ...member, teams: named.length === 0 ? null : named.join(", ") });
+      },
     }),
     defineCommand({
       name: "remove",

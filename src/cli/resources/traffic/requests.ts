@@ -93,6 +93,7 @@ export function declareRequestCommands(requests: Command): void {
       examples: [
         "gateway requests list --outcome failed --provider openai",
         "gateway requests list --from 2027-01-31 --key ci",
+        "gateway requests list --team Search --outcome failed",
         "gateway requests list --rejected --error authentication",
       ],
       show: (answer, { options }) => (options["rejected"] === true ? showRejected : showGenerations)(answer),

@@ -11,6 +11,7 @@ import {
 import { getUsage } from "../../../http/routes/traffic/admin-usage.ts";
 import { type AnswerOf, type CommandRun, defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommand } from "../../endpoint/declare-command.ts";
+import { labelOf } from "../../endpoint/resolve-name.ts";
 import { type FittingColumn, fitTable } from "../../render/fit-table.ts";
 import { tell } from "../../render/print.ts";
 
@@ -56,6 +57,7 @@ export function declareUsageCommand(command: Command): void {
         "gateway usage --by day,model --account Acme",
         "gateway usage --by hour,outcome --provider openai",
         "gateway usage --by tag,model --from 2027-01-01",
+        "gateway usage --by team,user --account Acme",
         "gateway usage --by client --timezone Europe/Berlin",
         "gateway usage --from 2027-01-01 --to 2027-01-31 --by account --csv > january.csv",
       ],
@@ -100,7 +102,7 @@ function listColumns(
   withTimes: boolean,
 ): readonly FittingColumn[] {
   const names = groups.map((name): FittingColumn => {
-    const cells = lines.map((line) => printGroup(name, line[name] ?? null));
+    const cells = lines.map((line) => printGroup(name, line));
     return { title: name, cells, kind: "name", rank: 0 };
   });
   const number = (title: string, rank: number, print: (line: Line) => string): FittingColumn => {
@@ -139,8 +141,10 @@ function printSeconds(ms: number | undefined): string {
   return ms === undefined ? "–" : `${(ms / 1_000).toFixed(2)}s`;
 }
 
-/** Hours without their minutes and seconds, which are 0. */
-function printGroup(name: UsageGroup, value: string | null): string {
+/** Hours without their minutes and seconds, which are 0, and teams with their names. */
+function printGroup(name: UsageGroup, line: Line): string {
+  const value = line[name] ?? null;
   if (value === null) return "–";
+  if (name === "team") return labelOf({ id: value, name: line.team_name ?? value });
   return name === "hour" ? `${value.slice(0, "YYYY-MM-DDTHH:MM".length).replace("T", " ")}Z` : value;
 }

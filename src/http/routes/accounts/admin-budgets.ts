@@ -10,16 +10,17 @@ import {
   presentBudget,
   readBudgetChange,
 } from "../../../core/accounts/records/budget-fields.ts";
-import type { BudgetRecord } from "../../../core/accounts/records/budget-records.ts";
+import { type BudgetRecord, concernsMember } from "../../../core/accounts/records/budget-records.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../../core/accounts/records/records.ts";
 import { hashEndUser } from "../../../core/generation/memory/identity-hash.ts";
 import { readBudgetStatuses } from "../../../core/ledger/limits/budget-status.ts";
 import {
-  ACCOUNT_MANAGERS,
-  ACCOUNT_READERS,
+  isInTeam,
   listedAccountOf,
   managedAccountOf,
+  needs,
+  readScopeOf,
   requireOwnAccount,
 } from "../../api/access.ts";
 import { describeChange } from "../../api/describe-change.ts";
@@ -31,13 +32,21 @@ const TAG = "Budgets";
 const PATH = "/api/admin/budgets";
 const OneParams = z.object({ id: IdInput.describe("Id of the budget.") });
 
+const ListedBudget = BudgetView.extend({
+  account_name: z.string().nullable().describe("Display name of the account."),
+  subject_name: z
+    .string()
+    .nullable()
+    .describe("Name of the key, member or team that the budget limits. `null` for other budgets."),
+}).meta({ id: "ListedBudget", description: "A budget as lists show it." });
+
 /** `POST /api/admin/budgets`: creates a budget. */
 export const postBudget = defineEndpoint({
   method: "POST",
   path: PATH,
   tag: TAG,
   summary: "Create a budget: a limit on what an account, or a part of it, spends in each period",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   body: BudgetInput,
   response: z.object({ data: BudgetView }),
   status: 201,
@@ -61,23 +70,29 @@ export const postBudget = defineEndpoint({
   },
 });
 
-/** `GET /api/admin/budgets`: budgets in the order of their creation. */
+/** `GET /api/admin/budgets`: budgets in the order of their creation. Without the right to read the account, those that concern the caller. */
 export const listBudgets = defineEndpoint({
   method: "GET",
   path: PATH,
   tag: TAG,
-  summary: "List budgets with the amount spent, oldest first",
-  access: ACCOUNT_READERS,
+  summary:
+    "List budgets with the amount spent, oldest first; members without the right to read the account see those of the whole account, of themselves and of their teams",
+  access: needs("own"),
   query: z.strictObject({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the budgets of this account."),
+    team_id: IdInput.optional().describe("Only the budgets of this team."),
     search: SearchInput.optional().describe("Only budgets whose name contains this text (case-insensitive)."),
   }),
-  response: pageView(BudgetView),
+  response: pageView(ListedBudget),
   async handle({ principal, query, deps }) {
-    const accountId = listedAccountOf(principal, query.account_id);
-    const { search, after = "" } = query;
-    const isFound = ({ name }: BudgetRecord) => name.toLowerCase().includes(search?.toLowerCase() ?? "");
+    const { search, team_id: teamId, after = "" } = query;
+    if (teamId !== undefined) requireTeamOfBudgets(principal, teamId);
+    const accountId = listedAccountOf(principal, query.account_id) ?? (await findPayer(deps, teamId));
+    const isFound = (budget: BudgetRecord) =>
+      budget.name.toLowerCase().includes(search?.toLowerCase() ?? "") &&
+      (teamId === undefined || (budget.subject === "team" && budget.subjectId === teamId)) &&
+      maySee(principal, budget);
     await deps.generation.recorder.drain();
     return makePage({
       limit: query.limit,
@@ -87,7 +102,7 @@ export const listBudgets = defineEndpoint({
         const own = await deps.resources.budgets.listBudgets(accountId);
         return own.filter((budget) => budget.id > after && isFound(budget)).slice(0, limit);
       },
-      present: (budgets) => presentAll(deps, budgets),
+      present: (budgets) => presentNamed(deps, budgets),
       cursorOf: ({ id }) => id,
     });
   },
@@ -99,7 +114,7 @@ export const getBudget = defineEndpoint({
   path: `${PATH}/:id`,
   tag: TAG,
   summary: "Retrieve a budget with the amount spent",
-  access: ACCOUNT_READERS,
+  access: needs("own"),
   params: OneParams,
   response: z.object({ data: BudgetView }),
   async handle({ principal, params, deps }) {
@@ -115,7 +130,7 @@ export const patchBudget = defineEndpoint({
   path: `${PATH}/:id`,
   tag: TAG,
   summary: "Update a budget. Its subject and period cannot be changed",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   params: OneParams,
   body: BudgetChangeInput,
   response: z.object({ data: BudgetView }),
@@ -137,7 +152,7 @@ export const deleteBudget = defineEndpoint({
   path: `${PATH}/:id`,
   tag: TAG,
   summary: "Delete a budget and its counts",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   params: OneParams,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, deps, audit }) {
@@ -150,7 +165,30 @@ export const deleteBudget = defineEndpoint({
   },
 });
 
-/** @throws GatewayError `not_found`, also for a budget of an account that the principal may not manage. */
+/** Returns whether a principal may see a budget of its account: any with the right to read it, otherwise those that concern the principal. */
+function maySee(principal: ManagementPrincipal, budget: BudgetRecord): boolean {
+  const scope = readScopeOf(principal);
+  return (
+    scope === null ||
+    concernsMember(budget, { userId: scope.userId, isInTeam: (id) => isInTeam(principal, id) })
+  );
+}
+
+/** Returns the organization of a team, whose budgets are those of its account; null without a team. */
+async function findPayer({ resources }: StoreDeps, teamId: string | undefined): Promise<string | null> {
+  if (teamId === undefined) return null;
+  return (await resources.keyStores.teams.findTeam(teamId))?.organizationId ?? "";
+}
+
+/** @throws GatewayError `not_found` for a team of others, which does not reveal whether it exists. */
+function requireTeamOfBudgets(principal: ManagementPrincipal, teamId: string): void {
+  if (readScopeOf(principal) === null || isInTeam(principal, teamId)) return;
+  fail("not_found", "Of teams, you can list only the budgets of those that you are in. Omit team_id.", {
+    metadata: { field: "team_id" },
+  });
+}
+
+/** @throws GatewayError `not_found`, also for a budget that the principal may not see. */
 async function findOwn(
   { resources: { budgets } }: StoreDeps,
   principal: ManagementPrincipal,
@@ -158,7 +196,8 @@ async function findOwn(
 ): Promise<BudgetRecord> {
   const budget = await budgets.findBudget(id);
   const own = managedAccountOf(principal);
-  if (budget !== null && (own === null || budget.accountId === own)) return budget;
+  const isOwn = budget !== null && (own === null || budget.accountId === own);
+  if (isOwn && maySee(principal, budget)) return budget;
   return fail("not_found", "There is no budget with that id.");
 }
 
@@ -183,4 +222,27 @@ type BudgetOf = ReturnType<typeof presentBudget>;
 async function presentAll({ resources: { budgets }, clock }: StoreDeps, listed: readonly BudgetRecord[]) {
   const statuses = await readBudgetStatuses(budgets, listed, clock.now());
   return listed.map((budget, at) => presentBudget(budget, statuses[at] as BudgetStatus));
+}
+
+/** Returns budgets with the names of their accounts, and of what they limit. */
+async function presentNamed(deps: StoreDeps, listed: readonly BudgetRecord[]) {
+  const { accounts, keys, teams } = deps.resources.keyStores;
+  const idsOf = (subject: BudgetRecord["subject"]) =>
+    listed.flatMap((budget) => (budget.subject === subject ? (budget.subjectId ?? []) : []));
+  const accountIds = [...listed.map(({ accountId }) => accountId), ...idsOf("member")];
+  const [ofAccounts, ofKeys, ofTeams] = await Promise.all([
+    accounts.findAccountNames([...new Set(accountIds)]),
+    keys.findKeyNames(idsOf("key")),
+    teams.findTeamNames(idsOf("team")),
+  ]);
+  const names = new Map([...ofAccounts, ...ofKeys, ...ofTeams]);
+  const views = await presentAll(deps, listed);
+  return views.map((view, at) => {
+    const { accountId, subjectId } = listed[at] as BudgetRecord;
+    return {
+      ...view,
+      account_name: names.get(accountId) ?? null,
+      subject_name: names.get(subjectId ?? "") ?? null,
+    };
+  });
 }

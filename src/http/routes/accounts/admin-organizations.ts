@@ -6,13 +6,7 @@ import {
   OrganizationView,
   presentAccount,
 } from "../../../core/accounts/records/account-fields.ts";
-import {
-  ACCOUNT_MANAGERS,
-  ACCOUNT_READERS,
-  OPERATOR,
-  requireOwnAccount,
-  requireRank,
-} from "../../api/access.ts";
+import { needs, OPERATOR, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import {
   listAccounts,
@@ -22,6 +16,7 @@ import {
   postAccount,
 } from "../../api/manage-accounts.ts";
 import { PAGE_QUERY, pageView } from "../../api/pages.ts";
+import { requireRight } from "../../middleware/authorize.ts";
 
 /** `POST /api/admin/organizations`: creates an organization, with its first owner if one is given. */
 export const postOrganization = defineEndpoint({
@@ -56,7 +51,7 @@ export const getOrganization = defineEndpoint({
   path: "/api/admin/organizations/:id",
   tag: "Organizations",
   summary: "Retrieve an organization",
-  access: ACCOUNT_READERS,
+  access: needs("read"),
   params: z.object({ id: IdInput }),
   response: z.object({ data: OrganizationView }),
   async handle({ principal, params, deps }) {
@@ -73,12 +68,12 @@ export const patchOrganization = defineEndpoint({
   path: "/api/admin/organizations/:id",
   tag: "Organizations",
   summary: "Update, close or reopen an organization. Omitted fields keep their value",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   params: z.object({ id: IdInput }),
   body: OrganizationChangeBody,
   response: z.object({ data: OrganizationView }),
   handle(input) {
-    if (input.body.closed !== undefined) requireRank(input.principal, "owner");
+    if (input.body.closed !== undefined) requireRight(input.principal, "manage_owners");
     return patchAccount("organization", input);
   },
 });

@@ -14,7 +14,7 @@ import { PROVIDER_KEY_SETTINGS, ProviderKeyView } from "../../../core/provider-k
 import type { ProviderKeyRecord } from "../../../core/provider-keys/records.ts";
 import { KeyTrialView, presentTrial } from "../../../core/questions/key-trial-view.ts";
 import { listOpenedModels, tryProviderKey } from "../../../core/questions/try-provider-key.ts";
-import { ACCOUNT_MANAGERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
+import { needs, OPERATOR, requireOwnAccount } from "../../api/access.ts";
 import { describeChange } from "../../api/describe-change.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
@@ -37,7 +37,7 @@ export const listProviderKeys = defineEndpoint({
   path: PATH,
   tag: TAG,
   summary: "List the account's own provider keys (BYOK) by provider and order, without secrets",
-  access: ACCOUNT_MANAGERS,
+  access: needs("inspect"),
   params: OfAccount,
   query: z.strictObject(PAGE_QUERY),
   response: pageView(ProviderKeyView),
@@ -78,7 +78,7 @@ export const postProviderKey = defineEndpoint({
   path: PATH,
   tag: TAG,
   summary: "Store a provider key (BYOK). No response contains its secret",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   params: OfAccount,
   body: z.strictObject({
     provider: z
@@ -111,7 +111,7 @@ export const patchProviderKey = defineEndpoint({
   path: `${PATH}/:key_id`,
   tag: TAG,
   summary: "Update a provider key or replace its secret. Omitted fields keep their value",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   params: OfKey,
   body: z.strictObject({ key: secret.optional().describe("Replaces the secret of the key."), ...SETTINGS }),
   response: z.object({ data: ProviderKeyView }),
@@ -140,7 +140,7 @@ export const deleteProviderKey = defineEndpoint({
   path: `${PATH}/:key_id`,
   tag: TAG,
   summary: "Delete a provider key. No further requests are made with it",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   params: OfKey,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, deps, audit }) {
@@ -158,7 +158,7 @@ export const testProviderKey = defineEndpoint({
   path: `${PATH}/:key_id/test`,
   tag: TAG,
   summary: "Test a provider key with a request for one token",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   params: OfKey,
   response: z.object({
     data: KeyTrialView.extend({

@@ -3,15 +3,16 @@ import { fail } from "../../../base/failures/errors.ts";
 import { formatTime } from "../../../base/time/time.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { ADMIN_KEY_ID, type ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
-import { DEFAULT_ACCOUNT_ID, ROLES, type Role } from "../../../core/accounts/records/records.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../../core/accounts/records/records.ts";
+import type { Role } from "../../../core/accounts/records/rights.ts";
 import type { AccountStore } from "../../../core/accounts/stores/account-store.ts";
 import type { KeyStore } from "../../../core/accounts/stores/key-store.ts";
 import type { ConsoleSession } from "../../../core/console/console-session.ts";
-import { listedAccountOf } from "../../api/access.ts";
+import { listedAccountOf, needs } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
-import { roleOf } from "../../middleware/authorize.ts";
+import { hasRight } from "../../middleware/authorize.ts";
 import { SessionRole } from "./console-session.ts";
 
 const Named = z.object({ id: z.string(), name: z.string() });
@@ -35,9 +36,6 @@ const ConsoleSessionView = z
   })
   .meta({ id: "ConsoleSession", description: "A browser that is signed in to the console." });
 
-/** Every role, because each may see and end its own sessions. */
-const ANY_ROLE = { kind: "account", roles: ROLES } as const;
-
 /** `GET /api/admin/sessions`: the console sessions that the principal may end. */
 export const listSessions = defineEndpoint({
   method: "GET",
@@ -45,20 +43,23 @@ export const listSessions = defineEndpoint({
   tag: "Console",
   summary:
     "List console sessions, newest first: all sessions for the operator, the account's for owners and admins, otherwise your own",
-  access: ANY_ROLE,
+  access: needs("own"),
   query: z.strictObject({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the sessions of this account."),
+    user_id: IdInput.optional().describe("Only the sessions of this user."),
   }),
   response: pageView(ConsoleSessionView),
   async handle({ principal, query, deps, sessionId }) {
     const accountId = listedAccountOf(principal, query.account_id);
+    const own = sessionUserOf(principal);
+    if (own !== null && query.user_id !== undefined && query.user_id !== own) rejectOtherUser();
     return makePage({
       limit: query.limit,
       load: (limit) =>
         deps.resources.consoleSessions.listSessions({
           accountId,
-          userId: sessionUserOf(principal),
+          userId: own ?? query.user_id ?? null,
           afterId: query.after ?? null,
           limit,
           now: deps.clock.now(),
@@ -81,7 +82,7 @@ export const deleteAdminSession = defineEndpoint({
   path: "/api/admin/sessions/:id",
   tag: "Console",
   summary: "End a console session. Its browser is signed out at its next request",
-  access: ANY_ROLE,
+  access: needs("own"),
   params: z.object({ id: IdInput }),
   response: z.object({ data: z.object({ id: z.string(), ended: z.literal(true) }) }),
   async handle({ principal, params: { id }, deps, audit }) {
@@ -94,8 +95,13 @@ export const deleteAdminSession = defineEndpoint({
 
 /** Returns the only user whose sessions a principal may see; null for all users of the account. */
 function sessionUserOf(principal: ManagementPrincipal): string | null {
-  const role = roleOf(principal);
-  return principal.kind === "operator" || role === "owner" || role === "admin" ? null : principal.key.userId;
+  return principal.kind === "operator" || hasRight(principal, "manage_people") ? null : principal.key.userId;
+}
+
+function rejectOtherUser(): never {
+  return fail("not_found", "With your role, you can list only your own sessions. Omit user_id.", {
+    metadata: { field: "user_id" },
+  });
 }
 
 /** @throws GatewayError `not_found`, which does not reveal whether the session exists. */

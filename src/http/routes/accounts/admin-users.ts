@@ -7,7 +7,7 @@ import {
   UserFieldsView,
 } from "../../../core/accounts/records/account-fields.ts";
 import { MemberView, presentMember } from "../../../core/accounts/records/member-fields.ts";
-import { ACCOUNT_MANAGERS, ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
+import { needs, OPERATOR, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import {
   listAccounts,
@@ -51,7 +51,7 @@ export const getUser = defineEndpoint({
   path: "/api/admin/users/:id",
   tag: "Users",
   summary: "Retrieve a user and their memberships in organizations",
-  access: ACCOUNT_READERS,
+  access: needs("read"),
   params: z.object({ id: IdInput }),
   response: z.object({ data: UserFieldsView.extend({ memberships: z.array(MemberView) }) }),
   async handle({ principal, params, deps }) {
@@ -68,7 +68,7 @@ export const patchUser = defineEndpoint({
   path: "/api/admin/users/:id",
   tag: "Users",
   summary: "Update, close or reopen a user. Omitted fields keep their value",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   params: z.object({ id: IdInput }),
   body: UserChangeBody,
   response: z.object({ data: UserView }),

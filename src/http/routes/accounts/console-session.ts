@@ -2,14 +2,16 @@ import { z } from "zod";
 import packageJson from "../../../../package.json" with { type: "json" };
 import { fail } from "../../../base/failures/errors.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
-import { ROLES } from "../../../core/accounts/records/records.ts";
+import { RIGHTS, ROLES } from "../../../core/accounts/records/rights.ts";
 import { hashSecret } from "../../../core/accounts/records/secrets.ts";
 import { createAdminSessionKey, type SessionKey } from "../../../core/console/console-sessions.ts";
 import { findOperatorKey, takeOneTimeCode } from "../../../core/console/one-time-codes.ts";
 import { isIdentityKey } from "../../../core/console/sign-in-identity.ts";
+import { needs } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
+import { listOwnTeams, TeamOfMember } from "../../api/member-teams.ts";
 import type { RequestContext } from "../../context/context.ts";
-import { authorizeManagement, roleOf } from "../../middleware/authorize.ts";
+import { authorizeManagement, hasRight, roleOf } from "../../middleware/authorize.ts";
 import { baseUrlOf } from "../../middleware/browser-checks.ts";
 import { signInOptions } from "../../middleware/identify-session.ts";
 import {
@@ -30,6 +32,10 @@ const SessionView = z.object({
   role: SessionRole.describe(
     "`operator` sees everything. The other roles are those of the key's user in its account.",
   ),
+  rights: z
+    .array(z.enum(RIGHTS))
+    .describe("What the role may do in the account, as `GET /api/admin/me` says."),
+  teams: z.array(TeamOfMember).describe("The teams of the user in the account."),
   account: Named.extend({ kind: z.enum(["user", "organization"]) })
     .nullable()
     .describe("The account that the session manages. `null` for the operator."),
@@ -159,7 +165,7 @@ async function signInWithKey(secret: string, context: RequestContext): Promise<S
       "The management key is not valid: it is unknown, revoked or expired. Create one with: gateway keys create console --management",
       { metadata: { field: "key" } },
     );
-  const access = { kind: "account", roles: ROLES } as const;
+  const access = needs("own");
   const principal = await authorizeManagement(identified, access, context);
   const hash = hashSecret(secret);
   if (principal.kind === "key") return { principal, key: principal.key };
@@ -215,6 +221,8 @@ async function presentSession(
   const user = session.userId === null ? null : await deps.callers.accountCache.account(session.userId);
   return {
     role: principal.kind === "operator" ? "operator" : roleOf(principal),
+    rights: RIGHTS.filter((right) => hasRight(principal, right)),
+    teams: [...listOwnTeams(principal)],
     account: account && { id: account.id, name: account.name, kind: account.kind },
     user: user && { id: user.id, name: user.name },
     key_id: session.keyId,

@@ -30,7 +30,19 @@ const RightsView = z.object({
     .nullable()
     .describe("The user of the person. `null` for the operator, and for a user who would be created."),
   organizations: z
-    .array(z.object({ id: z.string(), name: z.string(), role: SessionRole }))
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        role: SessionRole,
+        teams: z
+          .array(z.object({ id: z.string(), name: z.string(), is_lead: z.boolean() }))
+          .describe("Teams of the person after the sign-in."),
+        unknown_teams: z
+          .array(z.string())
+          .describe("Teams that rules name and the organization does not have. The sign-in ignores them."),
+      }),
+    )
     .describe("Organizations of the person after the sign-in."),
 });
 
@@ -159,7 +171,11 @@ function presentTrial({ id, outcome, expiresAt }: OidcTrial): z.infer<typeof Tri
     rights: rights && {
       role: rights.isOperator ? "operator" : (rights.organizations[0]?.role ?? "member"),
       user_id: rights.userId,
-      organizations: [...rights.organizations],
+      organizations: rights.organizations.map(({ id, name, role, teams, unknownTeams }) => ({
+        ...{ id, name, role },
+        teams: teams.map((team) => ({ id: team.id, name: team.name, is_lead: team.isLead })),
+        unknown_teams: [...unknownTeams],
+      })),
     },
     claims: [...(outcome?.claims ?? [])].map((claim) => ({ ...claim, values: [...claim.values] })),
     expires_at: new Date(expiresAt).toISOString(),

@@ -4,8 +4,8 @@ import { toDollars } from "../../../base/numbers/money.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { issueKey } from "../../../core/accounts/manage/manage-keys.ts";
 import { credentialIdOf } from "../../../core/accounts/records/principal.ts";
-import { DEFAULT_ACCOUNT_ID, ROLES } from "../../../core/accounts/records/records.ts";
-import { managedAccountOf, requireOwnAccount } from "../../api/access.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../../core/accounts/records/records.ts";
+import { managedAccountOf, needs, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import type { PlaygroundKeys } from "../../context/console-deps.ts";
 
@@ -16,7 +16,7 @@ export const postPlaygroundKey = defineEndpoint({
   tag: "Console",
   summary: "Create a short-lived inference key with a spending limit for the playground",
   needs: "gateway",
-  access: { kind: "account", roles: ROLES },
+  access: needs("call"),
   body: z.strictObject({
     account_id: IdInput.optional().describe(
       "Id of the account that pays. Default: the caller's own account. Only the operator may name another.",

@@ -8,6 +8,7 @@ import {
   BudgetView,
   presentBudget,
 } from "../../../core/accounts/records/budget-fields.ts";
+import { defaultTagsOf, promptLogOf } from "../../../core/accounts/records/key-defaults.ts";
 import type { AccountPrincipal } from "../../../core/accounts/records/principal.ts";
 import type { KeyRecord } from "../../../core/accounts/records/records.ts";
 import { isFreeId } from "../../../core/catalog/records/is-free-id.ts";
@@ -130,6 +131,16 @@ export const getKey = defineEndpoint({
         .array(BudgetOfKey)
         .describe("Budgets of the account that all requests with the key count for."),
       account: z.object({ id: z.string(), kind: z.enum(["user", "organization"]), name: z.string() }),
+      team: z
+        .object({ id: z.string(), name: z.string() })
+        .nullable()
+        .describe("The team of the organization that the key belongs to."),
+      prompt_log: z
+        .int()
+        .nullable()
+        .describe(
+          "Seconds for which the bodies of requests and responses are stored. `null` means they are not.",
+        ),
     }),
   }),
   async handle({ principal, deps }) {
@@ -165,6 +176,8 @@ export const getKey = defineEndpoint({
         ...(await findCompatible(principal, { sum, free }, deps)),
         budgets: await listBudgetsOfKey(principal, deps),
         account: { id: account.id, kind: account.kind, name: account.name },
+        team: principal.team && { id: principal.team.id, name: principal.team.name },
+        prompt_log: promptLogOf(principal),
       },
     };
   },
@@ -248,12 +261,12 @@ async function countFreeRequests(
 }
 
 /** Returns the budgets for which every request with a key counts, whatever its end user and tags are. */
-async function listBudgetsOfKey(
-  { key, account }: AccountPrincipal,
-  { resources: { budgets }, clock }: HttpDeps,
-) {
+async function listBudgetsOfKey(principal: AccountPrincipal, { resources: { budgets }, clock }: HttpDeps) {
+  const { key, account } = principal;
   const now = clock.now();
-  const spender = { accountId: account.id, keyId: key.id, userId: key.userId, createdAt: now };
+  const { id: keyId, userId, teamId } = key;
+  const tags = defaultTagsOf(principal);
+  const spender = { accountId: account.id, keyId, userId, teamId: teamId ?? undefined, tags, createdAt: now };
   const own = (account.budgets ?? []).filter((budget) => valuesOf(budget, spender).length > 0);
   const statuses = await readBudgetStatuses(budgets, own, now);
   return own.map((budget, at) => BudgetOfKey.parse(presentBudget(budget, statuses[at] as BudgetStatus)));

@@ -3,11 +3,11 @@ import { fail } from "../../../base/failures/errors.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
 import { mergePolicies, policyOf } from "../../../core/accounts/records/merge-policies.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
-import { ROLES } from "../../../core/accounts/records/records.ts";
 import type { ModelRecord } from "../../../core/catalog/records/records.ts";
 import { presentTier } from "../../../core/catalog/tiers/present-tier.ts";
 import type { Serving } from "../../../core/generation/call/call.ts";
 import { createPolicyFilter } from "../../../core/routing/plan/select-deployments.ts";
+import { needs } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 import { viewCatalog } from "../routing/tier-views.ts";
@@ -21,7 +21,6 @@ import {
 
 const TAG = "Catalog";
 const PATH = "/api/admin/models";
-const ANY_ROLE = { kind: "account", roles: ROLES } as const;
 /** The number of models that are presented in one turn of the event loop: about a millisecond. */
 const SLICE = 100;
 
@@ -41,7 +40,7 @@ export const listCatalogModels = defineEndpoint({
   path: PATH,
   tag: TAG,
   summary: "List all models of the catalog, whether they are served and why not, and all tiers",
-  access: ANY_ROLE,
+  access: needs("own"),
   response: z.object({
     data: z.array(CatalogModelView).describe("By id."),
     tiers: z.array(TierView),
@@ -81,7 +80,7 @@ export const getCatalogModel = defineEndpoint({
   tag: TAG,
   summary: "Retrieve a model of the catalog with its endpoints, their recent health, and their prices by day",
   needs: "gateway",
-  access: ANY_ROLE,
+  access: needs("own"),
   params: z.object({
     author: z.string().meta({ description: "First part of the model's id.", examples: ["sandbox"] }),
     model: z.string().meta({ description: "Second part of the model's id.", examples: ["echo"] }),

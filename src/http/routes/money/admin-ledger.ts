@@ -7,7 +7,7 @@ import type { LedgerStore, StoredTransfer } from "../../../core/ledger/records/l
 import { presentEntry } from "../../../core/ledger/records/present-entry.ts";
 import { presentGrantLeft, presentSums } from "../../../core/ledger/records/present-sums.ts";
 import { TRANSFER_KINDS } from "../../../core/ledger/records/records.ts";
-import { ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
+import { needs, OPERATOR, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { requireAccount } from "../../api/fields.ts";
 import { LedgerEntryView } from "../../api/ledger-entry-view.ts";
@@ -19,7 +19,7 @@ export const getBalance = defineEndpoint({
   path: "/api/admin/accounts/:id/balance",
   tag: "Ledger",
   summary: "Retrieve an account's balance, its holds and its expiring grants",
-  access: ACCOUNT_READERS,
+  access: needs("read"),
   params: z.object({ id: z.string() }),
   response: z.object({
     data: z.object({
@@ -87,7 +87,7 @@ export const listLedger = defineEndpoint({
   path: "/api/admin/accounts/:id/ledger",
   tag: "Ledger",
   summary: "List the transfers of an account, newest first",
-  access: ACCOUNT_READERS,
+  access: needs("read"),
   params: z.object({ id: z.string() }),
   query: z.strictObject({
     kind: z.enum(TRANSFER_KINDS).optional().describe("Only transfers of this kind."),

@@ -5,9 +5,10 @@ import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { type AuditQuery, MAX_ACTIONS } from "../../../core/audit/audit-store.ts";
 import type { AuditEntry } from "../../../core/audit/records.ts";
 import { presentVerdict, verifyAudit } from "../../../core/audit/verify-audit.ts";
-import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../../api/access.ts";
+import { listedAccountOf, managedAccountOf, needs, OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const AuditEntryView = z
   .object({
@@ -48,7 +49,7 @@ export const listAudit = defineEndpoint({
   path: "/api/admin/audit",
   tag: "Audit",
   summary: "List the entries of the audit log, newest first",
-  access: ACCOUNT_MANAGERS,
+  access: needs("inspect"),
   query: z.strictObject({
     ...PAGE_QUERY,
     after: z.coerce.number().int().min(1).optional().describe("The `next` of the previous page."),
@@ -76,17 +77,46 @@ export const listAudit = defineEndpoint({
         "Only changes of the resource with this id. That of a member is `org_…/user_…`; that of a stored route is its name.",
       ),
   }),
-  response: pageView(AuditEntryView),
-  handle({ principal, query, deps }) {
+  response: pageView(AuditEntryView).extend({
+    names: z
+      .record(z.string(), z.string())
+      .describe("Names of the keys, accounts, users and teams that the entries are about, by their ids."),
+  }),
+  async handle({ principal, query, deps }) {
     const filter = readFilter(query, listedAccountOf(principal, query.account_id));
-    return makePage({
+    let names: Readonly<Record<string, string>> = {};
+    const page = await makePage({
       limit: query.limit,
       load: (limit) => deps.resources.audit.listAudit({ ...filter, limit }),
-      present: (entries) => entries.map(presentEntry),
+      async present(entries) {
+        names = await findEntryNames(deps, managedAccountOf(principal), entries);
+        return entries.map(presentEntry);
+      },
       cursorOf: ({ place }) => String(place),
     });
+    return { ...page, names };
   },
 });
+
+/** Returns the names of everything that entries refer to. An account does not see the names of keys of others, such as the operator's. */
+async function findEntryNames(
+  { resources }: StoreDeps,
+  accountId: string | null,
+  entries: readonly AuditEntry[],
+): Promise<Readonly<Record<string, string>>> {
+  const { accounts, keys, teams } = resources.keyStores;
+  const ids = new Set(
+    entries.flatMap((one) => [one.keyId, one.userId, one.accountId, ...(one.target?.split("/") ?? [])]),
+  );
+  const idsOf = (...prefixes: readonly string[]) =>
+    [...ids].filter((id) => id !== null && prefixes.some((prefix) => id.startsWith(prefix))) as string[];
+  const [ofKeys, ofAccounts, ofTeams] = await Promise.all([
+    keys.findKeyNames(idsOf("key_"), accountId ?? undefined),
+    accounts.findAccountNames(idsOf("user_", "org_", "acct_")),
+    teams.findTeamNames(idsOf("team_")),
+  ]);
+  return Object.fromEntries([...ofKeys, ...ofAccounts, ...ofTeams]);
+}
 
 /** The filters of a query, before they are read. */
 interface FilterQuery {

@@ -13,7 +13,7 @@ import { definitionSchema, findNameFault } from "../../../core/named-routes/rout
 import { explainRoute } from "../../../core/questions/explain-route.ts";
 import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
 import type { ClientApi } from "../../../wire/client-apis/request/inference-request.ts";
-import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../../api/access.ts";
+import { managedAccountOf, needs, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { RouteExplanation } from "../../api/route-explanation.ts";
 import type { HttpDeps } from "../../context/context.ts";
@@ -66,7 +66,7 @@ export const explainRouteOf = defineEndpoint({
   summary:
     "Explain how a request of a key or an account would be routed, also with a tier that is not stored",
   needs: "gateway",
-  access: ACCOUNT_READERS,
+  access: needs("read"),
   body: ExplainBody,
   response: z.object({
     data: RouteExplanation,

@@ -6,7 +6,7 @@ import type { NamedRoutes } from "../../../core/named-routes/named-routes.ts";
 import { presentListedRoute, presentTargets } from "../../../core/named-routes/present-named-route.ts";
 import type { ListedRoute, RouteAddress } from "../../../core/named-routes/route-manager.ts";
 import { definitionSchema } from "../../../core/named-routes/route-schema.ts";
-import { ACCOUNT_MANAGERS, ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../../api/access.ts";
+import { managedAccountOf, needs, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 
@@ -76,7 +76,7 @@ export const listNamedRoutes = defineEndpoint({
   path: PATH,
   tag: TAG,
   summary: "List the named routes of the operator or of an account, and what they lead to",
-  access: ACCOUNT_READERS,
+  access: needs("read"),
   query: OfOwner,
   response: z.object({ data: z.array(NamedRouteView) }),
   async handle({ principal, query, deps }) {
@@ -92,7 +92,7 @@ export const getNamedRoute = defineEndpoint({
   ...ONE,
   method: "GET",
   summary: "Retrieve a named route",
-  access: ACCOUNT_READERS,
+  access: needs("read"),
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, deps }) {
     return { data: await find(deps, await findAddress(principal, params, query, deps)) };
@@ -104,7 +104,7 @@ export const putNamedRoute = defineEndpoint({
   ...ONE,
   method: "PUT",
   summary: "Create or replace a named route. All gateways use it within a second",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   body: DefinitionInput,
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, body, deps, audit }) {
@@ -120,7 +120,7 @@ export const deleteNamedRoute = defineEndpoint({
   ...ONE,
   method: "DELETE",
   summary: "Delete a stored named route",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   response: z.object({ data: z.object({ name: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, query, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
@@ -136,7 +136,7 @@ export const listNamedRouteVersions = defineEndpoint({
   path: `${PATH}/:name/versions`,
   method: "GET",
   summary: "List the last versions of a stored named route, newest first",
-  access: ACCOUNT_READERS,
+  access: needs("read"),
   response: z.object({
     data: z.array(z.object({ version: z.int(), definition: definitionSchema, updated_at: z.iso.datetime() })),
   }),
@@ -159,7 +159,7 @@ export const restoreNamedRoute = defineEndpoint({
   path: `${PATH}/:name/restore`,
   method: "POST",
   summary: "Restore an earlier version of a named route, as its next version",
-  access: ACCOUNT_MANAGERS,
+  access: needs("manage"),
   body: z.strictObject({ version: z.int().min(1).describe("The version to restore.") }),
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, body, deps, audit }) {

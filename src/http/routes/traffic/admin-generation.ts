@@ -7,7 +7,7 @@ import {
   presentGenerationDetails,
 } from "../../../core/ledger/records/present-generation-details.ts";
 import type { Rejection } from "../../../core/usage/rejections/rejection.ts";
-import { ACCOUNT_MEMBERS, mayRead } from "../../api/access.ts";
+import { mayRead, needs } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { findGeneration } from "../../api/find-generation.ts";
 import { GenerationId } from "../../api/generation-filter.ts";
@@ -19,7 +19,7 @@ export const getGenerationDetails = defineEndpoint({
   path: "/api/admin/generations/:id",
   tag: "Usage",
   summary: "Retrieve a generation: route, attempts, cost, caller and ledger entries",
-  access: ACCOUNT_MEMBERS,
+  access: needs("own"),
   params: z.object({
     id: GenerationId.describe("Id of the generation (`gen_…`) or of its request (`req_…`)."),
   }),

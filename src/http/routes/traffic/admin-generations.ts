@@ -6,7 +6,7 @@ import {
   matchesFilter,
 } from "../../../core/usage/generations/generation-list.ts";
 import { presentGenerationLine } from "../../../core/usage/generations/present-generation.ts";
-import { ACCOUNT_MEMBERS } from "../../api/access.ts";
+import { needs } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { findGeneration } from "../../api/find-generation.ts";
 import { GENERATION_FILTER, GenerationId, readGenerationFilter } from "../../api/generation-filter.ts";
@@ -21,7 +21,7 @@ export const listGenerations = defineEndpoint({
   tag: "Usage",
   summary:
     "List generations, newest first: of all accounts for the operator, otherwise of the key's account. A page may be short, or empty, and have a `next`",
-  access: ACCOUNT_MEMBERS,
+  access: needs("own"),
   query: z.strictObject({
     limit: PAGE_QUERY.limit,
     after: z

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import type { OpenedEntry } from "../../../core/extensions/prompt-log/prompt-log.ts";
-import { ACCOUNT_MANAGERS, managedAccountOf } from "../../api/access.ts";
+import { managedAccountOf, needs } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 
 /** `GET /api/admin/generations/{id}/bodies`: the stored bodies of a generation (docs/prompt-log.md). */
@@ -11,7 +11,7 @@ export const getPromptLogEntry = defineEndpoint({
   path: "/api/admin/generations/:id/bodies",
   tag: "Prompt log",
   summary: "Retrieve the stored request and response bodies of a generation",
-  access: ACCOUNT_MANAGERS,
+  access: needs("inspect"),
   audited: true,
   params: z.object({ id: IdInput.describe("Id of the generation.") }),
   response: z.object({

@@ -3,7 +3,7 @@ import { fail } from "../../../base/failures/errors.ts";
 import { findNames } from "../../../core/accounts/stores/find-names.ts";
 import { presentRejection } from "../../../core/usage/rejections/present-rejection.ts";
 import type { Rejection } from "../../../core/usage/rejections/rejection.ts";
-import { ACCOUNT_MEMBERS, mayRead } from "../../api/access.ts";
+import { mayRead, needs } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import { REJECTION_FILTER, readRejectionFilter } from "../../api/rejection-filter.ts";
@@ -20,7 +20,7 @@ export const listRejections = defineEndpoint({
   tag: "Usage",
   summary:
     "List rejected requests, newest first: of all callers for the operator, otherwise of the key's account",
-  access: ACCOUNT_MEMBERS,
+  access: needs("own"),
   query: z.strictObject({
     limit: PAGE_QUERY.limit,
     after: RequestId.optional().describe("The `next` of the previous page."),
@@ -44,7 +44,7 @@ export const getRejection = defineEndpoint({
   path: "/api/admin/rejections/:id",
   tag: "Usage",
   summary: "Retrieve a rejected request: its caller, the reason, and what to do",
-  access: ACCOUNT_MEMBERS,
+  access: needs("own"),
   params: z.object({
     id: RequestId.describe("Id of the request, as in the response header `x-request-id`."),
   }),

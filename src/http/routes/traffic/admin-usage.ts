@@ -26,7 +26,7 @@ import {
   takeLines,
   USAGE_GROUPS,
 } from "../../../core/usage/reports/report.ts";
-import { ACCOUNT_MEMBERS, listedAccountOf, listedUserOf } from "../../api/access.ts";
+import { listedAccountOf, listedOwnersOf, needs, READABLE_TEAM } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { UsageLine } from "../../api/usage-view.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
@@ -34,14 +34,14 @@ import type { StoreDeps } from "../../context/store-deps.ts";
 const name = z.string().min(1).max(200).optional();
 const time = z.string().max(40).optional();
 
-/** `GET /api/admin/usage`: usage and cost over time, by model, provider, key, user, account or outcome. */
+/** `GET /api/admin/usage`: usage and cost over time, by model, provider, key, user, team, account or outcome. */
 export const getUsage = defineEndpoint({
   method: "GET",
   path: "/api/admin/usage",
   tag: "Usage",
   summary:
     "Retrieve usage and cost as JSON or CSV: of all accounts for the operator, otherwise of the key's account",
-  access: ACCOUNT_MEMBERS,
+  access: needs("own"),
   query: z.strictObject({
     from: time.describe(
       "First day, or a full hour (RFC 3339). Default: 29 days before `to`, or 24 hours if grouped by `hour`.",
@@ -66,6 +66,7 @@ export const getUsage = defineEndpoint({
     account_id: z.string().optional().describe("Only the usage of this account."),
     key_id: IdInput.optional().describe("Only the usage of this API key."),
     user_id: IdInput.optional().describe("Only the usage of this user's keys."),
+    team_id: IdInput.optional().describe(`Only the usage of this team's keys. ${READABLE_TEAM}`),
     model: name.describe("Only the usage of the model with this id."),
     provider: name.describe("Only the usage of the provider with this slug."),
     client: z
@@ -107,7 +108,7 @@ export const getUsage = defineEndpoint({
       ...range,
       ...(dayOffsets === null ? {} : { dayOffsets }),
       accountId: listedAccountOf(principal, query.account_id),
-      userId: listedUserOf(principal, query.user_id),
+      ...listedOwnersOf(principal, query),
       keyId: query.key_id ?? null,
       model:
         query.model === undefined ? null : canonicalModel(deps.generation.serving().catalog, query.model),

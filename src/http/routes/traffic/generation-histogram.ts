@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { formatTime, HOUR_MS } from "../../../base/time/time.ts";
 import { chooseBuckets } from "../../../core/usage/reports/time-buckets.ts";
-import { ACCOUNT_MEMBERS } from "../../api/access.ts";
+import { needs } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { GENERATION_FILTER, readGenerationFilter } from "../../api/generation-filter.ts";
 
@@ -18,7 +18,7 @@ export const getGenerationHistogram = defineEndpoint({
   path: "/api/admin/generations/histogram",
   tag: "Usage",
   summary: "Count generations by outcome in periods of time",
-  access: ACCOUNT_MEMBERS,
+  access: needs("own"),
   query: z.strictObject({
     ...GENERATION_FILTER,
     from: GENERATION_FILTER.from.describe("Start of the range (RFC 3339). Default: 24 hours before `to`."),

@@ -7,7 +7,7 @@ import type { GenerationFilter } from "../../../core/usage/generations/generatio
 import { OUTCOMES } from "../../../core/usage/records/records.ts";
 import { REJECTED } from "../../../core/usage/rejections/rejection.ts";
 import { ANY_REJECTION, type RejectionFilter } from "../../../core/usage/rejections/rejection-store.ts";
-import { ACCOUNT_MEMBERS } from "../../api/access.ts";
+import { needs } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { ServerEventStream } from "../../api/event-stream.ts";
 import { GENERATION_FILTER, readGenerationFilter } from "../../api/generation-filter.ts";
@@ -33,7 +33,7 @@ export const streamGenerations = defineEndpoint({
   tag: "Usage",
   summary: "Stream generations as they begin and end, and rejected requests, as server-sent events",
   needs: "gateway",
-  access: ACCOUNT_MEMBERS,
+  access: needs("own"),
   query: z.strictObject(FILTER),
   response: NOTHING,
   events:
@@ -118,9 +118,9 @@ export function readStreamFilters(
 
 /** Returns the filter of rejected requests that corresponds to one of generations; null if it names what these do not have. */
 function toRejectionFilter(filter: GenerationFilter): RejectionFilter | null {
-  const { accountId, userId, keyId, model, errorType, provider, sessionId, tag, outcome } = filter;
+  const { accountId, userId, keyId, teamId, model, errorType, provider, sessionId, tag, outcome } = filter;
   if ([provider, sessionId, tag, outcome].some((value) => value !== null)) return null;
-  return { ...ANY_REJECTION, accountId, userId, keyId, model, code: errorType };
+  return { ...ANY_REJECTION, accountId, userId, keyId, teamId, model, code: errorType };
 }
 
 function isSame(a: StreamFilters, b: StreamFilters): boolean {

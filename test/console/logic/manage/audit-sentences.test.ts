@@ -62,6 +62,20 @@ describe("an entry of the audit log as a sentence", () => {
     );
   });
 
+  test("an invitation says the role and for whom it is", () => {
+    const invite = "POST /api/admin/organizations/:id/invitations";
+    const teams = [{ id: "team_1", is_lead: true }];
+    expect(say(invite, "inv_1", { role: "member", email: "ada@example.com", teams })).toBe(
+      "invited ada@example.com to Acme as member",
+    );
+    expect(say(invite, "inv_1", { role: "auditor", expires_in_hours: 72 })).toBe(
+      "invited a person to Acme as auditor",
+    );
+    expect(say("POST /api/console/invitations/accept", "inv_1", { accepted: true })).toBe(
+      "accepted an invitation to Acme",
+    );
+  });
+
   test("a deleted resource is named by what the entry says of it", () => {
     const before = { name: "Monthly", limit: 5 };
     expect(say("DELETE /api/admin/budgets/:id", "budget_1", { before, after: null })).toBe(

@@ -18,6 +18,14 @@ describe("a list of names", () => {
     expect(joinEntries([], " ")).toBe("");
   });
 
+  test("a blank does not end an entry that may have blanks", () => {
+    expect(readEntries("nightly job, b\nc  d,", true)).toEqual(["nightly job", "b", "c  d"]);
+    expect(takeEntries("a\nnightly job", "nightly job", true)).toEqual({
+      entries: ["a"],
+      typed: "nightly job",
+    });
+  });
+
   test("what is being typed counts as an entry, and is not shown as one", () => {
     expect(takeEntries("a\nb", "b")).toEqual({ entries: ["a"], typed: "b" });
     expect(takeEntries("a\nb", "")).toEqual({ entries: ["a", "b"], typed: "" });

@@ -6,14 +6,14 @@ import {
   readNumber,
   switchForm,
   toDraft,
-} from "../../../../src/console/screens/people/policy-form.ts";
+} from "../../../../src/console/screens/policy/policy-form.ts";
 import {
   findBudgetProblem,
   NEW_BUDGET,
   readBudget,
   toBudgetChange,
   toNewBudget,
-} from "../../../../src/console/state/budget-input.ts";
+} from "../../../../src/console/state/accounts/budget-input.ts";
 
 const POLICY: Policy = {
   allowed_models: null,
