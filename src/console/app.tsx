@@ -1,21 +1,23 @@
 import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Invite } from "./invite.tsx";
 import { Button } from "./parts/controls/button.tsx";
 import { Page } from "./parts/layout/page.tsx";
 import { Empty, Skeleton } from "./parts/layout/states.tsx";
-import { FIRST_STEPS, HOME, SCREENS, type Screen } from "./screens/registry.ts";
+import { FIRST_STEPS, homeOf, SCREENS, type Screen } from "./screens/registry.ts";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { firstSteps } from "./state/first-steps.ts";
 import { matchPath, navigate, path, ROOT } from "./state/location.ts";
 import type { ScreenProps } from "./state/screen.ts";
-import { type Session, session } from "./state/session.ts";
+import { isInvitation, type Session, session } from "./state/session.ts";
 import { text } from "./text/text.ts";
 
-/** The console: the sign-in screen without a session, otherwise the screen of the address in the shell. */
+/** The console: the sign-in screen without a session, otherwise the screen of the address in the shell. An invitation needs neither. */
 export function App() {
   const current = session.value;
   if (current === undefined) return null;
+  if (isInvitation.value) return <Invite />;
   if (current === null) return <SignIn />;
   return (
     <Shell session={current}>
@@ -31,8 +33,8 @@ function CurrentScreen({ session }: { session: Session }) {
   const steps = firstSteps.value;
   useEffect(() => {
     if (at === ROOT && steps !== "unknown")
-      navigate(steps === "done" ? HOME : FIRST_STEPS, { replaces: true });
-  }, [at, steps]);
+      navigate(steps === "done" ? homeOf(session) : FIRST_STEPS, { replaces: true });
+  }, [at, steps, session]);
   if (at === ROOT) return null;
   for (const screen of SCREENS) {
     const params = matchPath(screen.path, at);

@@ -5,7 +5,7 @@ import { Palette, PaletteButton } from "./parts/layout/palette.tsx";
 import { Toasts } from "./parts/layout/toast.tsx";
 import { Icon, Mark } from "./parts/values/icon.tsx";
 import { ZoneSwitch } from "./parts/values/zone.tsx";
-import { SCREENS, type Screen } from "./screens/registry.ts";
+import { FIRST_STEPS, SCREENS, type Screen } from "./screens/registry.ts";
 import { VIEWS } from "./screens/views.ts";
 import type { Option } from "./state/filter-options.ts";
 import { firstSteps } from "./state/first-steps.ts";
@@ -56,14 +56,20 @@ function listPages(session: Session): readonly Option[] {
   }));
 }
 
-/** The views of the screens that the signed-in person sees, as options of the palette. */
+/** The views of the screens that the signed-in person sees, and their teams, as options of the palette. */
 function listViews(session: Session): readonly Option[] {
   const seen = new Set(SCREENS.filter(({ sees }) => sees(session)).map((screen) => screen.path));
-  return VIEWS.filter(({ screen }) => seen.has(screen)).map(({ screen, query, title }) => ({
+  const views = VIEWS.filter(({ screen }) => seen.has(screen)).map(({ screen, query, title }) => ({
     value: `${screen}?${query}`,
     label: title,
     detail: text.palette.view,
   }));
+  const teams = session.teams.map(({ id, name }) => ({
+    value: `/console/people/${session.account?.id}/teams/${id}`,
+    label: name,
+    detail: text.keys.team,
+  }));
+  return [...views, ...teams];
 }
 
 function closeOnBackdrop(event: MouseEvent): void {
@@ -106,8 +112,8 @@ function Navigation({ session }: { session: Session }) {
 }
 
 /** The first steps leave the navigation when they are done. The list of pages still finds them. */
-function isListed({ group }: Screen): boolean {
-  return group !== "start" || firstSteps.value !== "done";
+function isListed({ path }: Screen): boolean {
+  return path !== FIRST_STEPS || firstSteps.value !== "done";
 }
 
 function NavGroup({ title, screens }: { title: string; screens: readonly Screen[] }) {

@@ -3,6 +3,7 @@ import { createKey, type NewKey } from "../../src/core/accounts/manage/manage-ke
 import {
   type AccountRecord,
   type MemberRecord,
+  NO_KEY_DEFAULTS,
   OPEN_POLICY,
 } from "../../src/core/accounts/records/records.ts";
 import { openTestStores } from "./databases/test-stores.ts";
@@ -40,6 +41,7 @@ export function addAccountWithKey(
       email: null,
       externalId: null,
       createdAt: 0,
+      ...NO_KEY_DEFAULTS,
       closedAt: null,
       ...account,
     });
@@ -47,6 +49,7 @@ export function addAccountWithKey(
       await stores.accounts.putMember({
         organizationId: account.id,
         role: "member",
+        source: "manual",
         createdAt: 0,
         ...member,
       });

@@ -48,6 +48,8 @@ export function toRow(rejection: Rejection): RequestRow {
     key_name: rejection.key_name,
     user_id: rejection.user_id,
     user_name: rejection.user_name,
+    team_id: rejection.team_id,
+    team_name: rejection.team_name,
     api: rejection.api ?? "",
     requested_model: requested_model ?? path ?? "–",
     status: rejection.status,

@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import type { IconName } from "../parts/values/icon.tsx";
 import type { ScreenProps } from "../state/screen.ts";
-import type { Session } from "../state/session.ts";
+import type { Right, Session } from "../state/session.ts";
 import { text } from "../text/text.ts";
 
 /** A screen of the console. */
@@ -19,22 +19,37 @@ export interface Screen {
 }
 
 /** All who are signed in. */
-const everyRole = (): boolean => true;
+const everyone = (): boolean => true;
 /** The operator only. */
 const operatorOnly = ({ role }: Session): boolean => role === "operator";
-/** Those who manage an account: its owners and admins, and the operator. */
-const managers = ({ role }: Session): boolean => role !== "member" && role !== "billing";
-/** Those who see all of an account: everyone but members. */
-const readers = ({ role }: Session): boolean => role !== "member";
+/** Those with a right in the account. */
+const needs =
+  (right: Right) =>
+  ({ rights }: Session): boolean =>
+    rights.includes(right);
+/** Those who see all of an account. */
+const readers = needs("read");
+/** Those who also see its changes, its provider keys and its routes. */
+const inspectors = needs("inspect");
+/** Those who see only what is theirs. */
+const others = (session: Session): boolean => !readers(session);
 
 /** The screens in the order of the navigation. A screen that is not listed does not exist. */
 export const SCREENS: readonly Screen[] = [
+  {
+    path: "/console/home",
+    title: text.home.title,
+    group: "start",
+    icon: "home",
+    sees: others,
+    load: async () => (await import("./manage.ts")).Home,
+  },
   {
     path: "/console/requests",
     title: text.requests.title,
     group: "traffic",
     icon: "list",
-    sees: everyRole,
+    sees: everyone,
     load: async () => (await import("./traffic.ts")).Requests,
   },
   {
@@ -42,7 +57,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.request.title,
     group: null,
     icon: "list",
-    sees: everyRole,
+    sees: everyone,
     load: async () => (await import("./traffic.ts")).Request,
   },
   {
@@ -50,7 +65,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.keys.title,
     group: "manage",
     icon: "key",
-    sees: everyRole,
+    sees: everyone,
     load: async () => (await import("./manage.ts")).Keys,
   },
   {
@@ -58,7 +73,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.keys.title,
     group: null,
     icon: "key",
-    sees: everyRole,
+    sees: everyone,
     load: async () => (await import("./manage.ts")).Keys,
   },
   {
@@ -66,7 +81,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.welcome.title,
     group: "start",
     icon: "flag",
-    sees: everyRole,
+    sees: readers,
     load: async () => (await import("./manage.ts")).Welcome,
   },
   {
@@ -74,7 +89,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.playground.title,
     group: "traffic",
     icon: "chat",
-    sees: everyRole,
+    sees: needs("call"),
     load: async () => (await import("./playground/playground.tsx")).default,
   },
   {
@@ -82,7 +97,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.models.title,
     group: "traffic",
     icon: "box",
-    sees: everyRole,
+    sees: everyone,
     load: async () => (await import("./traffic.ts")).Models,
   },
   {
@@ -106,7 +121,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.models.compareTitle,
     group: null,
     icon: "box",
-    sees: everyRole,
+    sees: everyone,
     load: async () => (await import("./traffic.ts")).Compare,
   },
   {
@@ -114,7 +129,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.models.title,
     group: null,
     icon: "box",
-    sees: everyRole,
+    sees: everyone,
     load: async () => (await import("./traffic.ts")).Model,
   },
   {
@@ -122,7 +137,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.usage.title,
     group: "manage",
     icon: "chart",
-    sees: everyRole,
+    sees: everyone,
     load: async () => (await import("./manage.ts")).Usage,
   },
   {
@@ -166,11 +181,28 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./manage.ts")).People,
   },
   {
+    path: "/console/people/:account/members/:user",
+    title: text.people.title,
+    group: null,
+    icon: "people",
+    sees: readers,
+    load: async () => (await import("./manage.ts")).People,
+  },
+  {
+    path: "/console/people/:account/teams/:team",
+    title: text.teams.title,
+    group: null,
+    icon: "people",
+    // Its members see it, and its leads manage it.
+    sees: (session) => readers(session) || session.teams.length > 0,
+    load: async () => (await import("./manage.ts")).Team,
+  },
+  {
     path: "/console/provider-keys",
     title: text.providerKeys.title,
     group: "manage",
     icon: "plug",
-    sees: managers,
+    sees: inspectors,
     load: async () => (await import("./manage.ts")).ProviderKeys,
   },
   {
@@ -186,7 +218,7 @@ export const SCREENS: readonly Screen[] = [
     title: text.routing.title,
     group: "operate",
     icon: "route",
-    sees: managers,
+    sees: inspectors,
     load: async () => (await import("./operate.ts")).Routing,
   },
   {
@@ -210,11 +242,15 @@ export const SCREENS: readonly Screen[] = [
     title: text.audit.title,
     group: "operate",
     icon: "list",
-    sees: managers,
+    sees: inspectors,
     load: async () => (await import("./operate.ts")).Audit,
   },
 ];
 
-/** The screen that `/console` shows, and the one that it shows until the first steps are done. */
-export const HOME = "/console/requests";
+/** The screen of the first steps, which `/console` shows until they are done. */
 export const FIRST_STEPS = "/console/welcome";
+
+/** Returns the screen that `/console` shows: the requests, or what is theirs to those who do not see the account. */
+export function homeOf(session: Session): string {
+  return others(session) ? "/console/home" : "/console/requests";
+}

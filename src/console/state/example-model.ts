@@ -1,7 +1,9 @@
+/** A model that every gateway with a provider has: the tier that chooses one. */
+export const EXAMPLE_MODEL = "gateway-auto/balanced";
 /** The models that examples use, the best one first: the tier that chooses a model, otherwise the sandbox. */
-const FITTING = ["gateway-auto/balanced", "sandbox/echo"];
+const FITTING = [EXAMPLE_MODEL, "sandbox/echo"];
 
 /** Returns a served model for an example request. Before the models are known it is the tier that every gateway has. */
 export function chooseExampleModel(served: readonly string[]): string {
-  return FITTING.find((id) => served.includes(id)) ?? served[0] ?? (FITTING[0] as string);
+  return FITTING.find((id) => served.includes(id)) ?? served[0] ?? EXAMPLE_MODEL;
 }

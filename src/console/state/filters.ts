@@ -23,6 +23,7 @@ export const FIELDS = [
   "error_type",
   "key_id",
   "user_id",
+  "team_id",
   "session_id",
   "tag",
   "client",

@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { call } from "../api/client.ts";
 import { optionsOf, whenLoaded } from "./names.ts";
-import { session } from "./session.ts";
+import { can, session } from "./session.ts";
 import { readStored, store } from "./stored.ts";
 
 /** Whether the steps of the screen "Welcome" are done: `unknown` until the gateway has said so. */
@@ -38,7 +38,9 @@ export function followFirstSteps(): void {
     const name = nameSession();
     if (asked === name) return;
     asked = name;
-    if (readStored(STORED) === name) firstSteps.value = "done";
+    // They are for those who set up the account.
+    if (!can("read")) firstSteps.value = "done";
+    else if (readStored(STORED) === name) firstSteps.value = "done";
     else void ask();
   });
 }

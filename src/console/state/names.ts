@@ -1,10 +1,20 @@
 import { signal } from "@preact/signals";
 import { call, callPath } from "../api/client.ts";
+import { text } from "../text/text.ts";
 import type { Option } from "./filter-options.ts";
-import { session } from "./session.ts";
+import { can, session } from "./session.ts";
 
 /** The lists of names that filters offer. Each is loaded once, when a screen asks for it. */
-export type NameList = "models" | "providers" | "keys" | "accounts" | "users" | "errors" | "tags" | "clients";
+export type NameList =
+  | "models"
+  | "providers"
+  | "keys"
+  | "accounts"
+  | "users"
+  | "teams"
+  | "errors"
+  | "tags"
+  | "clients";
 
 const lists = {
   models: signal<readonly Option[]>([]),
@@ -12,6 +22,7 @@ const lists = {
   keys: signal<readonly Option[]>([]),
   accounts: signal<readonly Option[]>([]),
   users: signal<readonly Option[]>([]),
+  teams: signal<readonly Option[]>([]),
   errors: signal<readonly Option[]>([]),
   tags: signal<readonly Option[]>([]),
   clients: signal<readonly Option[]>([]),
@@ -106,12 +117,27 @@ const LOADERS: Readonly<Record<NameList, () => Promise<readonly Option[]>>> = {
     ]);
     return [...organizations, ...users].map(({ id, name }) => ({ value: id, label: name ?? id }));
   },
-  // A member may not list the others.
-  users: async () => (session.value?.role === "member" ? [] : loadUsers(session.value?.account?.id ?? null)),
+  // Members may not list the others.
+  users: async () => (can("read") ? loadUsers(session.value?.account?.id ?? null) : []),
+  teams: loadTeams,
   errors: async () => ERROR_TYPES.map((value) => ({ value, label: value })),
   tags: () => loadUsed("tag"),
   clients: () => loadUsed("client"),
 };
+
+/** Loads the teams whose requests the person may read: all of the account, or those that they lead. */
+async function loadTeams(): Promise<readonly Option[]> {
+  if (!can("read")) {
+    const led = (session.value?.teams ?? []).filter(({ is_lead }) => is_lead);
+    return led.map(({ id, name }) => ({ value: id, label: name }));
+  }
+  const teams = await loadPages((query) => call("GET /api/admin/teams", { query }));
+  return teams.map(({ id, name, deleted_at }) => ({
+    value: id,
+    label: name,
+    ...(deleted_at === null ? {} : { detail: text.lists.deleted }),
+  }));
+}
 
 /** Loads the values of a dimension in the usage of the last 30 days. */
 async function loadUsed(dimension: "tag" | "client"): Promise<readonly Option[]> {

@@ -6,7 +6,7 @@ import { filterOptions, type Option } from "./filter-options.ts";
 const MAX_ITEMS = 12;
 
 /** The tabs of an account's page that can be named after the account: `northwind policy`. */
-const TABS = ["members", "keys", "budgets", "policy", "usage"] as const;
+const TABS = ["members", "invitations", "teams", "keys", "budgets", "policy", "usage"] as const;
 
 /** Returns the pages that match a text: that of an id first, then screens and views of them, models, keys and accounts. The value is the path. */
 export function listItems(

@@ -1,14 +1,18 @@
 import { computed, signal } from "@preact/signals";
 import { atBase } from "../api/base.ts";
 import { ApiError, callPath, whenSignedOut } from "../api/client.ts";
-import { readUrl } from "./location.ts";
+import type { Me } from "../api/schema.ts";
+import { path, ROOT, readUrl } from "./location.ts";
 
-/** The role of a signed-in person: the operator's, or that in an organization. */
-type Role = "operator" | "owner" | "admin" | "billing" | "member";
+/** What a signed-in person may do in the account: the rights of their role, as the API checks them. */
+export type Right = Me["rights"][number];
 
 /** What `GET /api/console/session` says about the session. */
 export interface Session {
-  readonly role: Role;
+  /** The operator's role, or that in an organization. It is shown; what a person may do follows from the rights. */
+  readonly role: Me["role"];
+  readonly rights: readonly Right[];
+  readonly teams: Me["teams"];
   readonly account: { readonly id: string; readonly name: string; readonly kind: string } | null;
   readonly user: { readonly id: string; readonly name: string } | null;
   readonly key_id: string | null;
@@ -51,16 +55,40 @@ export const sessionError = signal<ApiError | null>(null);
 
 /** Whether the signed-in person is the operator. */
 export const isOperator = computed(() => session.value?.role === "operator");
-/** Whether the signed-in person may change keys, members and provider keys. */
-export const isManager = computed(() => ["operator", "owner", "admin"].includes(session.value?.role ?? ""));
+
+/** Returns whether the signed-in person has a right in the account. */
+export function can(right: Right): boolean {
+  return session.value?.rights.includes(right) ?? false;
+}
+
+/** Returns whether the signed-in person leads a team. */
+export function leads(teamId: string | null): boolean {
+  return session.value?.teams.some(({ id, is_lead }) => is_lead && id === teamId) ?? false;
+}
+
+/** Returns whether the signed-in person leads any team. */
+export function leadsAny(): boolean {
+  return session.value?.teams.some(({ is_lead }) => is_lead) ?? false;
+}
+
+/** Returns whether a user is the signed-in person. */
+export function isSelf(userId: string | null): boolean {
+  return userId !== null && session.value?.user?.id === userId;
+}
+
+/** Whether the browser shows the page of an invitation's link, which is outside of a session. */
+export const isInvitation = computed(() => path.value === `${ROOT}/invite`);
+/** The secret of that link, which only the memory of the page has; null if the page was opened without one. */
+export const invitationCode = signal<string | null>(null);
 
 const SESSION = "/api/console/session";
 
-/** Reads the session, using the one-time code in the address if there is one. */
+/** Reads the session, using the one-time code in the address if there is one. The code of an invitation is for its page. */
 export async function startSession(): Promise<void> {
   whenSignedOut(endSession);
   const code = takeCode();
-  if (code !== null) {
+  if (code !== null && isInvitation.value) invitationCode.value = code;
+  else if (code !== null) {
     const error = await signIn({ code });
     if (error === null) return;
     signInError.value = error.message;
@@ -88,7 +116,8 @@ function takeCode(): string | null {
   return code;
 }
 
-async function readSession(): Promise<void> {
+/** Reads the session of the browser's cookie. */
+export async function readSession(): Promise<void> {
   try {
     sessionError.value = null;
     const read = (await callPath(`GET ${SESSION}`)) as Session;

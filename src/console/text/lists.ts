@@ -11,6 +11,7 @@ export const listText = {
   organizations: "Organizations",
   users: "Users",
   closed: "Closed",
+  deleted: "deleted",
   none: "–",
   patterns: {
     route: "named route",

@@ -1,3 +1,8 @@
+import { homeText } from "./accounts/home.ts";
+import { invitationText } from "./accounts/invitations.ts";
+import { keysText } from "./accounts/keys.ts";
+import { peopleText } from "./accounts/people.ts";
+import { teamsText } from "./accounts/teams.ts";
 import { auditText } from "./audit.ts";
 import { budgetsText } from "./budgets.ts";
 import { chartText } from "./chart.ts";
@@ -14,7 +19,6 @@ import { routingText } from "./operate/routing.ts";
 import { schemaText } from "./operate/schema.ts";
 import { settingsText } from "./operate/settings.ts";
 import { paletteText } from "./palette.ts";
-import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
 import { providersText } from "./providers.ts";
@@ -51,6 +55,7 @@ export const text = {
     owner: "Owner",
     admin: "Admin",
     billing: "Billing",
+    auditor: "Auditor",
     member: "Member",
   },
   theme: {
@@ -82,6 +87,7 @@ export const text = {
     copy: "Copy",
     copied: "Copied",
     copyId: "Copy id",
+    new: "new",
   },
   outcomes: {
     open: "Running",
@@ -254,6 +260,7 @@ export const text = {
     key: "Key",
     account: "Account",
     user: "User",
+    team: "Team",
     client: "Client",
     noClient: "Not known",
     session: "Session",
@@ -306,6 +313,7 @@ export const text = {
       provider: "Provider",
       key_id: "Key",
       user_id: "User",
+      team_id: "Team",
       session_id: "Session",
       tag: "Tag",
       account_id: "Account",
@@ -357,6 +365,7 @@ export const text = {
       key: "Key",
       account: "Account",
       user: "User",
+      team: "Team",
       session: "Session",
       tags: "Tags",
       client: "Client",
@@ -384,6 +393,7 @@ export const text = {
   usage: usageText,
   budgets: budgetsText,
   credits: creditsText,
+  invitations: invitationText,
   people: peopleText,
   providerKeys: providerKeysText,
   providers: providersText,
@@ -415,83 +425,7 @@ export const text = {
     providersDone: (count: number) => `${count} models can be called.`,
     askForProvider: "The operator of this gateway adds providers.",
   },
-  keys: {
-    title: "Keys",
-    make: "Create key",
-    change: (name: string) => `Settings of ${name}`,
-    save: "Save",
-    made: (name: string) => `The key ${name} was created`,
-    shownOnce: "Copy the key now. It is not stored and cannot be shown again.",
-    secret: "Key",
-    clients: "Clients",
-    done: "Done",
-    name: "Name",
-    nameHint: "What uses the key, such as a program or a person.",
-    kind: "Kind",
-    kinds: { inference: "Inference", management: "Management" },
-    kindHints: {
-      inference: "Calls models.",
-      management: "Calls the management API and signs in to this console.",
-    },
-    owner: "Account",
-    ownerHint: "The account that pays. Empty: the operator's own account.",
-    models: "Models",
-    modelsHint: "Models, named routes, or patterns such as openai/*.",
-    allModels: "All models",
-    spendLimit: "Spending limit in dollars",
-    spendLimitPeriod: "Period of the limit",
-    spendLimitPeriods: {
-      total: "Lifetime of the key",
-      day: "Each day (UTC)",
-      week: "Each week (UTC)",
-      month: "Each month (UTC)",
-    },
-    requestsPerMinute: "Requests per minute",
-    tokensPerMinute: "Tokens per minute",
-    concurrent: "Concurrent requests",
-    promptLog: "Store bodies for",
-    promptLogHint:
-      "Request and response bodies are stored encrypted for this time, and can be read here. Empty: never.",
-    cache: "Cache answers for",
-    cacheHint: "A request that equals an earlier one gets the same answer, at no cost. Empty: never.",
-    noLimit: "No limit",
-    limit: "Limit",
-    expires: "Last day",
-    expiresHint: "The key stops working at the end of this day (UTC). Empty: never.",
-    ends: "Ends",
-    never: "Never",
-    created: "Created",
-    used: "Last used",
-    requests: "Req. 30 d",
-    cost: "Cost 30 d",
-    actions: "Actions",
-    edit: "Edit",
-    revoke: "Revoke",
-    revokeTitle: (name: string) => `Revoke ${name}?`,
-    revokeAbout: "All further requests with the key are rejected. This cannot be undone.",
-    revoked: (name: string) => `${name} was revoked.`,
-    states: { expired: "Expired", revoked: "Revoked" },
-    member: "Member",
-    serviceKey: "None: a service key",
-    search: "Search keys",
-    unused: "Use",
-    unusedChoices: {
-      "": "Used or not",
-      never: "Never used",
-      "7d": "Unused for 7 days",
-      "30d": "Unused for 30 days",
-      "90d": "Unused for 90 days",
-    },
-    noMatch: "No key matches",
-    noMatchAbout: "Search for another part of the name, or choose other keys.",
-    modelCount: (count: number) => (count === 1 ? "1 model" : `${count} models`),
-    showEnded: "Show ended keys",
-    none: "No keys",
-    noneAbout: "Create a key to call models with it.",
-    problems: {
-      required: "Enter a name.",
-      number: "Enter an amount in dollars, such as 25 or 0.50.",
-      whole: "Enter a whole number of at least 1.",
-    },
-  },
+  keys: keysText,
+  home: homeText,
+  teams: teamsText,
 };

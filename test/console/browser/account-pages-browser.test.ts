@@ -1,15 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Cookie, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { CHROMIUM, startBrowser } from "../../support/browser/browser.ts";
 import {
   addFilter,
-  type ConsolePage,
   expectVisible,
   listViolations,
-  openConsolePage,
-  signInWith,
+  type PageOptions,
 } from "../../support/browser/console-page.ts";
 import { type ConsoleSite, startConsoleSite } from "../../support/browser/console-site.ts";
+import { SitePages, type SiteUser } from "../../support/browser/site-pages.ts";
 import { callAdmin } from "../../support/gateway/management.ts";
 
 const DAY_MS = 86_400_000;
@@ -20,12 +19,12 @@ describe.skipIf(CHROMIUM === null)(
     let site: ConsoleSite;
     let browser: Browser;
     let keyId = "";
-    const opened: ConsolePage[] = [];
-    const sessions = new Map<string, Cookie[]>();
+    let pages: SitePages;
 
     beforeAll(async () => {
       site = await startConsoleSite({ generations: 200, spanMs: 5 * DAY_MS });
       browser = await startBrowser();
+      pages = new SitePages(site, browser);
       const { rows } = await admin("GET", "/keys?limit=100");
       keyId = String(rows.find(({ name }) => name === "storefront production")?.["id"]);
       await admin("PATCH", `/keys/${keyId}`, { spend_limit: 20, spend_limit_period: "month" });
@@ -41,36 +40,13 @@ describe.skipIf(CHROMIUM === null)(
       await site.stop();
     });
     afterEach(async () => {
-      const pages = opened.splice(0);
-      await Promise.all(pages.map(({ page }) => page.context().close()));
-      expect(pages.flatMap(({ problems }) => problems.list)).toEqual([]);
+      expect(await pages.closeAll()).toEqual([]);
     });
 
     const admin = (method: string, path: string, body?: unknown) =>
       callAdmin(site.gateway, site.secrets.operator, method, path, body);
 
-    async function openAs(
-      role: keyof ConsoleSite["secrets"],
-      path: string,
-      options: Parameters<typeof openConsolePage>[2] = {},
-    ): Promise<Page> {
-      const one = await openConsolePage(browser, site.gateway.url, options);
-      opened.push(one);
-      const { page } = one;
-      const cookies = sessions.get(role);
-      if (cookies === undefined) {
-        await signInWith(page, site.secrets[role]);
-        sessions.set(role, await page.context().cookies());
-      } else await page.context().addCookies(cookies);
-      await go(page, path);
-      return page;
-    }
-
-    async function go(page: Page, path: string): Promise<void> {
-      await page.goto(`${site.gateway.url}/console/${path}`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
-    }
+    const openAs = (user: SiteUser, path: string, options?: PageOptions) => pages.openAs(user, path, options);
 
     describe("the page of a key", () => {
       test("shows what was spent of its limit, its settings, budgets, usage and newest requests, and is reached from the list", async () => {
@@ -113,7 +89,7 @@ describe.skipIf(CHROMIUM === null)(
         const other = rows.find(({ account_id }) => account_id !== site.organization);
         const page = await openAs("owner", `keys/${other?.["id"]}`);
         await page.getByText("There is no key with that id").waitFor();
-        for (const { problems } of opened) problems.list.splice(0);
+        pages.takeProblems();
       });
     });
 
@@ -283,8 +259,7 @@ describe.skipIf(CHROMIUM === null)(
           expect([path, await page.getByText(message).count()]).toEqual([path, 0]);
         }
         // The browser itself reports each response that was replaced.
-        for (const { problems } of opened)
-          expect(problems.list.splice(0).every((line) => line.includes("503"))).toBe(true);
+        expect(pages.takeProblems().every((line) => line.includes("503"))).toBe(true);
       }, 90_000);
 
       for (const colorScheme of ["light", "dark"] as const)

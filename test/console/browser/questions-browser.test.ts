@@ -197,6 +197,20 @@ describe.skipIf(CHROMIUM === null)("an operator's question is answered in at mos
     await page.getByRole("link", { name: "limited" }).waitFor({ state: "detached" });
   });
 
+  question("which secret is old?", async (steps) => {
+    await navigate(steps, "Keys");
+    await steps.choose(page.getByRole("combobox", { name: "Order" }), "Oldest secret first");
+    const first = page.locator("tbody tr").first();
+    await expectVisible(first.getByRole("link", { name: "2024 prototype" }));
+    await expectVisible(first.getByText("14 months"));
+  });
+
+  question("what has a team used?", async (steps) => {
+    await navigate(steps, "Usage");
+    await steps.follow(page.getByRole("button", { name: "Team", exact: true }));
+    await expectVisible(page.getByRole("row", { name: /^Search.*\$\d/ }));
+  });
+
   question("what would a policy break?", async (steps) => {
     await goTo(steps, "northwind policy", "Northwind Traders: Policy");
     await steps.type(page.getByRole("combobox", { name: "Denied models" }), "anthropic/*");

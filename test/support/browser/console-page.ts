@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import AxeBuilder from "@axe-core/playwright";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Browser, Locator, Page, Request } from "playwright-core";
 
 /** The longest wait for something on a page. Milliseconds. */
 const WAIT_MS = 8_000;
@@ -55,6 +55,43 @@ export async function openConsolePage(
   );
   await page.goto(`${url}/console`);
   return { page, problems: { list } };
+}
+
+/** What a page waits for: requests of the API that have no response yet. Feeds, which never end, are left out. */
+export class PageTraffic {
+  /** The requests that were sent, as method and path. */
+  readonly sent: string[] = [];
+  readonly #open = new Set<Request>();
+  #idle = Promise.withResolvers<void>();
+
+  constructor(page: Page) {
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      if (!pathname.includes("/api/") || pathname.endsWith("/stream")) return;
+      this.sent.push(`${request.method()} ${pathname}`);
+      if (this.#open.size === 0) this.#idle = Promise.withResolvers();
+      this.#open.add(request);
+    });
+    const end = (request: Request) => {
+      this.#open.delete(request);
+      if (this.#open.size === 0) this.#idle.resolve();
+    };
+    page.on("requestfinished", end);
+    page.on("requestfailed", end);
+  }
+
+  /** Resolves when every request has its response. */
+  async settle(): Promise<void> {
+    while (this.#open.size > 0) await this.#idle.promise;
+  }
+}
+
+/** Waits until a screen shows its data. */
+export async function waitForData(page: Page, traffic: PageTraffic): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+  await traffic.settle();
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
 }
 
 /** Signs in with a management key, and waits for the first screen. */

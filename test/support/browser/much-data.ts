@@ -35,8 +35,9 @@ export function enlarge(record: UsageRecord, index: number): UsageRecord {
 export async function addMuchData(gateway: TestGateway, organization: string): Promise<void> {
   const tools = createAccountTools(gateway);
   const admin = async (method: string, path: string, body: unknown) => {
-    const { status, body: answer } = await callAdmin(gateway, gateway.adminKey, method, path, body);
+    const { status, body: answer, data } = await callAdmin(gateway, gateway.adminKey, method, path, body);
     if (status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+    return data?.id;
   };
   const address = (name: string, i: number) =>
     `${name
@@ -46,6 +47,15 @@ export async function addMuchData(gateway: TestGateway, organization: string): P
   for (const [i, name] of LONG_NAMES.entries()) {
     const user = await tools.user(name, { email: address(name, i) });
     await tools.member(organization, user, i === 0 ? "admin" : "member");
+    const team = await admin("POST", `/organizations/${organization}/teams`, {
+      name: name.slice(0, 100),
+      policy: { denied_models: [...LONG_MODELS] },
+      rate_limit: { tokens_per_minute: 123_456_789 },
+      tags: [LONG_NAMES[2].slice(0, 64)],
+    });
+    await admin("PUT", `/organizations/${organization}/teams/${team}/members/${user}`, { is_lead: true });
+    await admin("POST", "/budgets", { account_id: organization, team_id: team, limit: 7_654_321.09 });
+    await tools.key(organization, { name: name.slice(0, 100), user_id: user, team_id: team });
     const other = await tools.organization(user, { name });
     await admin("POST", `/accounts/${other}/credits`, { amount: 8_876_543.21, note: name });
     await tools.key(organization, {
@@ -73,4 +83,58 @@ export async function addMuchData(gateway: TestGateway, organization: string): P
     note: LONG_NAMES[2],
     expires_at: new Date(Date.now() + 30 * 86_400_000).toISOString(),
   });
+}
+
+/** How much a company has whose lists do not fit on one page. */
+const COMPANY = { people: 200, keys: 600, teams: 30 } as const;
+/** How many requests of the API run at a time. */
+const AT_ONCE = 8;
+
+/** Adds the people, teams and keys of a company of 200 to an organization, with their memberships. */
+export async function addCompany(gateway: TestGateway, organization: string): Promise<void> {
+  const tools = createAccountTools(gateway);
+  const path = `/organizations/${organization}`;
+  const admin = async (method: string, below: string, body: unknown) => {
+    const answer = await callAdmin(gateway, gateway.adminKey, method, below, body);
+    if (answer.status >= 300) throw new Error(`${method} ${below}: ${JSON.stringify(answer.body)}`);
+    return answer.data.id;
+  };
+  const people = await mapMany(COMPANY.people, async (i) => {
+    const user = await tools.user(`Person ${i}`, { email: `person-${i}@example.com` });
+    await tools.member(organization, user, i % 40 === 0 ? "admin" : "member");
+    return user;
+  });
+  const teams = await mapMany(COMPANY.teams, async (i) => {
+    const team = await admin("POST", `${path}/teams`, { name: `Team ${i}` });
+    await admin("POST", "/budgets", { account_id: organization, team_id: team, limit: 50 + i });
+    return team;
+  });
+  const teamOf = (i: number) => teams[i % teams.length] as string;
+  await mapMany(people.length, (i) =>
+    admin(
+      "PUT",
+      `${path}/teams/${teamOf(i)}/members/${people[i]}`,
+      i < teams.length ? { is_lead: true } : {},
+    ),
+  );
+  // A third of the keys belongs to no person, a third to no team.
+  await mapMany(COMPANY.keys, (i) => {
+    const at = Math.floor(i / 3);
+    return tools.key(organization, {
+      name: `key ${i}`,
+      ...(i % 3 === 0 ? {} : { user_id: people[at] }),
+      ...(i % 3 === 1 ? {} : { team_id: teamOf(at) }),
+    });
+  });
+}
+
+/** Calls a function for the numbers below a count, several at a time. */
+async function mapMany<Result>(count: number, call: (index: number) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const work = async () => {
+    for (let i = next++; i < count; i = next++) results[i] = await call(i);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return results;
 }

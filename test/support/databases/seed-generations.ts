@@ -17,6 +17,7 @@ export interface SeededKey {
   readonly keyId: string;
   readonly accountId: string;
   readonly userId: string | null;
+  readonly teamId?: string | null;
   /** How many of the generations are this key's, relative to the others. */
   readonly weight: number;
 }
@@ -112,7 +113,7 @@ interface Materials {
 
 function makeRecord(
   identity: Pick<UsageRecord, "id" | "requestId" | "createdAt">,
-  { keyId, accountId, userId }: SeededKey,
+  { keyId, accountId, userId, teamId = null }: SeededKey,
   { prices, draw }: Materials,
 ): UsageRecord {
   const model = pick(MODELS, draw);
@@ -130,6 +131,7 @@ function makeRecord(
     accountId,
     keyId,
     userId,
+    ...(teamId === null ? {} : { teamId }),
     addressHash: null,
     client,
     clientVersion,

@@ -1,5 +1,5 @@
 import { createKey } from "../../../src/core/accounts/manage/manage-keys.ts";
-import { OPEN_POLICY, type Policy } from "../../../src/core/accounts/records/records.ts";
+import { NO_KEY_DEFAULTS, OPEN_POLICY, type Policy } from "../../../src/core/accounts/records/records.ts";
 import { openTestStores } from "../databases/test-stores.ts";
 import { makeTempFolder } from "../temp-folder.ts";
 
@@ -35,6 +35,7 @@ export async function prepareData(
       email: null,
       externalId: null,
       createdAt: 0,
+      ...NO_KEY_DEFAULTS,
       closedAt: null,
     });
     const own: string[] = [];

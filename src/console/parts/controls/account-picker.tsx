@@ -1,4 +1,4 @@
-import { accounts, loadAccounts } from "../../state/accounts.ts";
+import { accounts, loadAccounts } from "../../state/accounts/accounts.ts";
 import { Combobox } from "./combobox.tsx";
 
 /** A choice of one of the accounts, by name. Ids may be pasted. */

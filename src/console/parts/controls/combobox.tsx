@@ -19,6 +19,8 @@ interface ComboboxProps {
   /** Whether a text that is not an option may be chosen. */
   readonly allowsOther?: boolean;
   readonly hidesLabel?: boolean;
+  /** Whether the field has the focus when its dialog opens. */
+  readonly hasFocus?: boolean;
   readonly hint?: string | undefined;
   /** What is wrong with the value; null if nothing is. */
   readonly error?: string | null;
@@ -44,6 +46,7 @@ export function Combobox(props: ComboboxProps) {
           role="combobox"
           autocomplete="off"
           spellcheck={false}
+          autofocus={props.hasFocus}
           placeholder={props.hidesLabel ? props.label : undefined}
           title={chosen === "" ? props.label : `${props.label}: ${chosen}`}
           aria-invalid={props.error ? true : undefined}

@@ -11,6 +11,7 @@ export function DurationField(props: {
   placeholder?: string;
   value: string;
   onInput: (seconds: string) => void;
+  isDisabled?: boolean;
 }) {
   const id = useId();
   const [unit, setUnit] = useState<DurationUnit>(() => chooseUnit(props.value));
@@ -32,6 +33,7 @@ export function DurationField(props: {
           inputMode="decimal"
           autocomplete="off"
           placeholder={props.placeholder}
+          disabled={props.isDisabled}
           aria-invalid={props.error ? true : undefined}
           aria-describedby={props.hint || props.error ? `${id}-about` : undefined}
           value={shown}
@@ -41,6 +43,7 @@ export function DurationField(props: {
           class="select"
           aria-label={text.durations.unitOf(props.label)}
           value={unit}
+          disabled={props.isDisabled}
           onChange={(event) => put(shown, event.currentTarget.value as DurationUnit)}
         >
           {UNITS.map((name) => (

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Prose } from "../values/prose.tsx";
 import { FieldError } from "./field-error.tsx";
 
@@ -21,6 +21,7 @@ interface TextProps extends FieldProps {
 interface InputProps extends TextProps {
   readonly type?: "text" | "password" | "number" | "date" | "datetime-local" | "search" | "email";
   readonly isRequired?: boolean;
+  /** Whether the field has the focus at first. */
   readonly hasFocus?: boolean;
   readonly autocomplete?: string;
   readonly inputMode?: "decimal" | "numeric";
@@ -30,15 +31,22 @@ interface InputProps extends TextProps {
 /** A text field with its label, a hint, and what is wrong with its value. */
 export function Field({ type = "text", ...props }: InputProps) {
   const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const [hasFocus] = useState(props.hasFocus);
+  // The attribute alone works in a new document or dialog, and not in a form that opens later.
+  useEffect(() => {
+    if (hasFocus) input.current?.focus();
+  }, [hasFocus]);
   return (
     <Labelled id={id} {...props}>
       <input
+        ref={input}
         {...toAttributes(id, props)}
         class="input"
         title={props.hidesLabel ? props.label : undefined}
         type={type as "text"}
         required={props.isRequired}
-        autofocus={props.hasFocus}
+        autofocus={hasFocus}
         autocomplete={props.autocomplete ?? "off"}
         inputmode={props.inputMode}
         disabled={props.isDisabled}
@@ -108,10 +116,11 @@ interface SelectProps extends FieldProps {
   readonly value: string;
   readonly choices: readonly Choice[];
   readonly onChange: (value: string) => void;
+  readonly isDisabled?: boolean;
 }
 
 /** A native select with its label. */
-export function Select({ value, choices, onChange, ...props }: SelectProps) {
+export function Select({ value, choices, onChange, isDisabled, ...props }: SelectProps) {
   const id = useId();
   return (
     <Labelled id={id} {...props}>
@@ -119,6 +128,7 @@ export function Select({ value, choices, onChange, ...props }: SelectProps) {
         id={id}
         class="select"
         value={value}
+        disabled={isDisabled}
         title={props.hidesLabel ? props.label : undefined}
         onChange={(event) => onChange(event.currentTarget.value)}
       >
@@ -132,20 +142,32 @@ export function Select({ value, choices, onChange, ...props }: SelectProps) {
   );
 }
 
-/** A check box with its label. */
+/** A check box with its label, and a hint below it. */
 export function Check(props: {
   label: ComponentChildren;
+  hint?: string;
   isChecked: boolean;
   onChange: (isChecked: boolean) => void;
+  isDisabled?: boolean;
 }) {
-  return (
+  const id = useId();
+  const box = (
     <label class="check">
       <input
         type="checkbox"
         checked={props.isChecked}
+        disabled={props.isDisabled}
+        aria-describedby={props.hint === undefined ? undefined : `${id}-about`}
         onChange={(event) => props.onChange(event.currentTarget.checked)}
       />
       {props.label}
     </label>
+  );
+  if (props.hint === undefined) return box;
+  return (
+    <div>
+      {box}
+      <FieldAbout id={id} hint={props.hint} />
+    </div>
   );
 }

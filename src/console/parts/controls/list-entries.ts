@@ -1,10 +1,11 @@
 /** The entries of a list that is typed. Pure functions. */
 import { filterOptions, type Option } from "../../state/filter-options.ts";
 import { describePattern } from "../../state/options/pattern-options.ts";
+import { splitLines } from "../../state/split-lines.ts";
 
-/** Returns the entries of a text: one per line, or separated by commas or blanks. */
-export function readEntries(text: string): string[] {
-  return text.split(/[\s,]+/).filter(Boolean);
+/** Returns the entries of a text: one per line, or separated by commas, and by blanks unless entries may have them. */
+export function readEntries(text: string, haveBlanks = false): string[] {
+  return haveBlanks ? splitLines(text) : text.split(/[\s,]+/).filter(Boolean);
 }
 
 /** Returns the text of entries and of the one that is being typed, each once. */
@@ -19,8 +20,9 @@ export function joinEntries(entries: readonly string[], pending: string): string
 export function takeEntries(
   text: string,
   draft: string | null,
+  haveBlanks = false,
 ): { readonly entries: readonly string[]; readonly typed: string | null } {
-  const all = readEntries(text);
+  const all = readEntries(text, haveBlanks);
   const pending = draft?.trim();
   if (!pending) return { entries: all, typed: draft };
   const at = all.lastIndexOf(pending);

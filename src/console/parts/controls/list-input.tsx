@@ -16,6 +16,8 @@ interface ListInputProps {
   /** The entries, one per line. */
   readonly value: string;
   readonly onInput: (value: string) => void;
+  /** Whether an entry may have blanks, so that a blank does not end it. */
+  readonly haveBlanks?: boolean;
   readonly options: readonly Option[];
   /** Called when the field gets the focus, to load the options. */
   readonly onOpen?: () => void;
@@ -24,8 +26,8 @@ interface ListInputProps {
 }
 
 /**
- * A list of names with suggestions (ARIA 1.2 combobox with a list): Enter, a comma and a blank add what is typed, Backspace removes the last
- * entry. What is typed counts as an entry before it is added, so that saving never loses it.
+ * A list of names with suggestions (ARIA 1.2 combobox with a list): Enter, a comma and a blank add what is typed (a blank only if no
+ * entry may have one), Backspace removes the last entry. What is typed counts as an entry before it is added, so that saving never loses it.
  */
 export function ListInput(props: ListInputProps) {
   const id = useId();
@@ -99,10 +101,10 @@ function Entry(props: { entry: string; label: string; isDisabled: boolean; onRem
 }
 
 /** The entries without the one that is being typed, what is typed (null while the list is closed), the suggestions, and the events. */
-function useEntries({ value, onInput, options, onOpen }: ListInputProps) {
+function useEntries({ value, onInput, haveBlanks = false, options, onOpen }: ListInputProps) {
   const [draft, setDraft] = useState<string | null>(null);
   const [at, setAt] = useState<number | null>(null);
-  const { entries, typed } = takeEntries(value, draft);
+  const { entries, typed } = takeEntries(value, draft, haveBlanks);
   const { matches } = text.lists.patterns;
   const shown = typed === null ? [] : suggestEntries(options, typed, entries, matches);
   // What is typed chooses the first suggestion; an empty text none.
@@ -124,7 +126,7 @@ function useEntries({ value, onInput, options, onOpen }: ListInputProps) {
   // The list closes, so that it does not cover what comes next. Typing opens it again.
   const choose = (chosen: string) => put([...entries, chosen], null);
   const type = (text: string) => {
-    const parts = text.split(/[\s,]+/);
+    const parts = text.split(haveBlanks ? /[\n,]+/ : /[\s,]+/);
     const pending = parts.pop() ?? "";
     put([...entries, ...parts], pending);
   };

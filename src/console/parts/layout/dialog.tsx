@@ -56,6 +56,7 @@ export function Confirm(props: {
   children: ComponentChildren;
   action: string;
   isBusy?: boolean;
+  isDisabled?: boolean;
   onConfirm: () => void;
   onClose: () => void;
 }) {
@@ -67,7 +68,7 @@ export function Confirm(props: {
       foot={
         <>
           <Button onClick={props.onClose}>{text.states.cancel}</Button>
-          <Button kind="danger" isSubmit isBusy={props.isBusy}>
+          <Button kind="danger" isSubmit isBusy={props.isBusy} isDisabled={props.isDisabled}>
             {props.action}
           </Button>
         </>

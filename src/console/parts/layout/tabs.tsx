@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 
 /** A tab and what it shows. */
-interface Tab {
+export interface Tab {
   readonly id: string;
   readonly title: string;
   readonly content: ComponentChildren;

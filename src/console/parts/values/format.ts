@@ -104,7 +104,8 @@ export function formatHour(from: number): string {
   return `${print("date", from)}, ${print("clock", from)}–${print("clock", from + HOUR_MS)} ${nameOffset(from)}`;
 }
 
-function formatAge(ms: number): string | null {
+/** Returns a length of time in its largest unit: `12 s`, `3 d`, `14 months`; null for less than a second. */
+export function formatAge(ms: number): string | null {
   if (ms < SECOND_MS) return null;
   if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
@@ -143,6 +144,11 @@ export function formatExactTime(at: number): string {
 /** Returns a time to the minute: `23 Nov 2026, 10:04`. */
 export function formatMinute(at: number): string {
   return print("minute", at);
+}
+
+/** Returns a time to the minute with its zone, for pages that do not name the zone elsewhere: `23 Nov 2026, 10:04 UTC`. */
+export function formatZonedMinute(at: number): string {
+  return `${print("minute", at)} ${nameOffset(at)}`;
 }
 
 /** Returns a time for a list: the clock with seconds on the day of `now`, otherwise day and clock: `23 Nov 10:04`. */

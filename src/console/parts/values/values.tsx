@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { now } from "../../state/now.ts";
 import { text } from "../../text/text.ts";
 import {
+  formatAge,
   formatExactMoney,
   formatExactTime,
   formatHour,
@@ -85,6 +86,17 @@ export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={formatExactTime(ms)}>
       {relative}
+    </time>
+  );
+}
+
+/** How old something is, with the time at which it began on hover. */
+export function Age({ since }: { since: string }) {
+  const ms = Date.parse(since);
+  const age = useComputed(() => formatAge(Math.max(0, now.value - ms)) ?? text.values.new);
+  return (
+    <time dateTime={since} title={formatExactTime(ms)}>
+      {age}
     </time>
   );
 }

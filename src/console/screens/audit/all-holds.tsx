@@ -2,12 +2,12 @@ import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { LoadedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
-import { formatCount } from "../../parts/values/format.ts";
+import { formatCount, shortenId } from "../../parts/values/format.ts";
 import { Money } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
+import { findName, loadOptions } from "../../state/names.ts";
 import { useRefresh } from "../../state/refresh.ts";
 import { text } from "../../text/text.ts";
-import { nameOf } from "./audit-table.tsx";
 
 type Hold = Operations["GET /api/admin/holds"]["response"]["data"][number];
 
@@ -21,6 +21,7 @@ const { holdColumns: titles } = text.audit;
 export function AllHolds() {
   const loaded = useLoad("holds", async (signal) => {
     const { data } = await call("GET /api/admin/holds", { signal });
+    if (data.length > 0) loadOptions("accounts");
     return data.toSorted((a, b) => b.amount_nanodollars - a.amount_nanodollars);
   });
   useRefresh(loaded, REFRESH_MS);
@@ -63,7 +64,7 @@ function listColumns(all: readonly Hold[]): readonly Column<Hold>[] {
       width: 240,
       cell: ({ account_id }) => (
         <a href={`/console/credits/${account_id}`} title={account_id}>
-          {nameOf(account_id)}
+          {findName("accounts", account_id) ?? shortenId(account_id)}
         </a>
       ),
     },

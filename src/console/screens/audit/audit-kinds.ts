@@ -7,6 +7,8 @@ export type AuditKind = keyof typeof auditKinds;
 const ADMIN = "/api/admin";
 const ACCOUNTS = `${ADMIN}/accounts/:id`;
 const MEMBER = `${ADMIN}/organizations/:id/members/:user_id`;
+const INVITATIONS = `${ADMIN}/organizations/:id/invitations`;
+const TEAMS = `${ADMIN}/organizations/:id/teams`;
 const CONFIG = `${ADMIN}/config`;
 const OF_ACCOUNT = `${ACCOUNTS}/provider-keys`;
 
@@ -14,6 +16,7 @@ const OF_ACCOUNT = `${ACCOUNTS}/provider-keys`;
 export const ACTIONS: Readonly<Partial<Record<AuditKind, readonly string[]>>> = {
   keyCreated: [`POST ${ADMIN}/keys`, "gateway keys create"],
   keyChanged: [`PATCH ${ADMIN}/keys/:id`, "gateway keys update"],
+  keyRotated: [`POST ${ADMIN}/keys/:id/rotate`, "gateway keys rotate"],
   keyRevoked: [`DELETE ${ADMIN}/keys/:id`, "gateway keys revoke"],
   userCreated: [`POST ${ADMIN}/users`, "gateway users create"],
   userChanged: [
@@ -31,6 +34,14 @@ export const ACTIONS: Readonly<Partial<Record<AuditKind, readonly string[]>>> = 
   ],
   memberSet: [`PUT ${MEMBER}`, "gateway members set"],
   memberRemoved: [`DELETE ${MEMBER}`, "gateway members remove"],
+  invitationMade: [`POST ${INVITATIONS}`, "gateway invitations create"],
+  invitationWithdrawn: [`DELETE ${INVITATIONS}/:invitation_id`, "gateway invitations withdraw"],
+  invitationAccepted: ["POST /api/console/invitations/accept"],
+  teamCreated: [`POST ${TEAMS}`, "gateway teams create"],
+  teamChanged: [`PATCH ${TEAMS}/:team_id`, "gateway teams update"],
+  teamDeleted: [`DELETE ${TEAMS}/:team_id`, "gateway teams delete"],
+  teamMemberSet: [`PUT ${TEAMS}/:team_id/members/:user_id`, "gateway teams add"],
+  teamMemberRemoved: [`DELETE ${TEAMS}/:team_id/members/:user_id`, "gateway teams remove"],
   budgetCreated: [`POST ${ADMIN}/budgets`, "gateway budgets create"],
   budgetChanged: [`PATCH ${ADMIN}/budgets/:id`, "gateway budgets update"],
   budgetDeleted: [`DELETE ${ADMIN}/budgets/:id`, "gateway budgets delete"],
@@ -83,6 +94,7 @@ export const CHANGING: ReadonlySet<AuditKind> = new Set<AuditKind>([
   "userChanged",
   "organizationChanged",
   "memberSet",
+  "teamChanged",
   "budgetChanged",
   "providerKeyChanged",
 ]);

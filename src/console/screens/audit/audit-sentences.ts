@@ -51,6 +51,11 @@ function fillPart(part: string, entry: Entry): readonly Part[] {
   if (part === "{target}") return [toPart(target, changes)];
   if (part === "{account}") return [toPart(account_id ?? organization, {})];
   if (part === "{member}") return [toPart(member, {})];
+  if (part === "{team}")
+    return [typeof changes["team"] === "string" ? changes["team"] : toPart(organization, {})];
+  if (part === "{invited}")
+    return [typeof changes["email"] === "string" ? changes["email"] : words.anyPerson];
+  if (part === "{role}") return [printRole(changes["role"])];
   if (part === "{action}") return [action];
   if (part === "{amount}") return [printAmount(changes["amount"])];
   if (part === "{fields}") return [printFields(listChanges(changes))];
@@ -63,6 +68,12 @@ function toPart(id: string | null, changes: Fields): Part {
   if (id !== null && /^(key|org|user|acct)_/.test(id)) return { id };
   if (typeof name === "string") return name;
   return id === null || id === "" ? words.nothing : { id };
+}
+
+/** Returns the name of a role within a sentence. */
+function printRole(role: unknown): string {
+  const name = text.roles[role as keyof typeof text.roles];
+  return name === undefined ? words.nothing : name.toLowerCase();
 }
 
 function printAmount(amount: unknown): string {

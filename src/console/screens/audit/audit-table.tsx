@@ -3,9 +3,9 @@ import type { AuditEntry } from "../../api/schema.ts";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { shortenId } from "../../parts/values/format.ts";
 import { Time } from "../../parts/values/values.tsx";
-import { findName } from "../../state/names.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import { entryNames } from "./audit-names.ts";
 import { pageOf } from "./audit-rows.ts";
 import { describeEntry } from "./audit-sentences.ts";
 
@@ -31,10 +31,9 @@ export function AuditTable({
   );
 }
 
-/** Returns the name of a key, an account or a user if it is loaded, otherwise its short id. */
-export function nameOf(id: string): string {
-  const lists = id.startsWith("key_") ? (["keys"] as const) : (["accounts", "users"] as const);
-  return lists.map((list) => findName(list, id)).find((name) => name !== null) ?? shortenId(id);
+/** Returns the name of a key, an account, a user or a team if it is loaded, otherwise its short id. */
+function nameOf(id: string): string {
+  return entryNames.value.get(id) ?? shortenId(id);
 }
 
 /** Who made a change: the user, the key, or a command. */
@@ -62,7 +61,7 @@ export function Sentence({ entry }: { entry: AuditEntry }) {
 export function Resource({ id, none }: { id: string | null; none: ComponentChildren }) {
   if (id === null) return <span class="faint">{none}</span>;
   const page = isOperator.value || !/^(org|user|acct)_/.test(id) ? pageOf(id) : null;
-  const name = /^(key|org|user|acct)_/.test(id)
+  const name = /^(key|org|user|acct|team)_/.test(id)
     ? nameOf(id)
     : /^[a-z]+_\w{20,}$/.test(id)
       ? shortenId(id)

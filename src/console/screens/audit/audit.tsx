@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { AuditEntry } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
@@ -8,13 +8,13 @@ import { Page } from "../../parts/layout/page.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { PagedRows } from "../../parts/lists/paged-rows.tsx";
 import { query, setQuery } from "../../state/location.ts";
-import { loadOptions } from "../../state/names.ts";
 import { usePages } from "../../state/pages.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { AllHolds } from "./all-holds.tsx";
 import { AuditCheck } from "./audit-check.tsx";
 import { listAuditFields } from "./audit-fields.ts";
+import { addEntryNames } from "./audit-names.ts";
 import { RANGES, toAuditQuery } from "./audit-rows.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { EntryDialog } from "./entry-dialog.tsx";
@@ -25,10 +25,6 @@ const FILTERS = ["last", "actor", "kind", "target", "account_id"] as const;
 /** The audit log with the check of its hash chain; for the operator also the holds. */
 export default function Audit() {
   const [opened, setOpened] = useState<AuditEntry | null>(null);
-  useEffect(() => {
-    for (const list of ["keys", "users", ...(isOperator.value ? (["accounts"] as const) : [])] as const)
-      loadOptions(list);
-  }, []);
   return (
     <Page title={text.audit.title}>
       <div class="stack">
@@ -62,12 +58,14 @@ export default function Audit() {
 function Entries({ onOpen }: { onOpen: (entry: AuditEntry) => void }) {
   const filters = FILTERS.map((name) => query.value[name] ?? "");
   const isFiltered = filters.some((value) => value !== "");
-  const pages = usePages<AuditEntry>(filters.join("\n"), (after, signal) =>
-    call("GET /api/admin/audit", {
+  const pages = usePages<AuditEntry>(filters.join("\n"), async (after, signal) => {
+    const page = await call("GET /api/admin/audit", {
       query: { ...toAuditQuery(query.value, Date.now()), limit: ROWS, after },
       signal,
-    }),
-  );
+    });
+    addEntryNames(page.names);
+    return page;
+  });
   return (
     <PagedRows
       pages={pages}

@@ -14,20 +14,30 @@ import {
   readBudget,
   toBudgetChange,
   toNewBudget,
-} from "../../state/budget-input.ts";
+} from "../../state/accounts/budget-input.ts";
 import { toApiError } from "../../state/load.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
-import { useKeyOptions, useMemberOptions, useTagOptions } from "../../state/options/account-options.ts";
+import {
+  useKeyOptions,
+  useMemberOptions,
+  useTagOptions,
+  useTeamOptions,
+} from "../../state/options/account-options.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.budgets;
+
+/** What a new budget limits. */
+export type BudgetSubject = Pick<BudgetInput, "subject" | "value">;
 
 interface FormProps {
   /** The budget to change; null for a new one. */
   readonly known: Budget | null;
   /** The account that a new budget is for; null to choose it. */
   readonly account: string | null;
+  /** What a new budget limits; absent: it is chosen. */
+  readonly subject?: BudgetSubject | undefined;
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }
@@ -39,8 +49,8 @@ interface PartProps {
 }
 
 /** A dialog for a new budget, or for the fields of one that can change. */
-export function BudgetForm({ known, account, onClose, onSaved }: FormProps) {
-  const { input, set, submit, errorOf, error, isBusy } = useBudgetForm({ known, account, onSaved });
+export function BudgetForm({ known, account, subject, onClose, onSaved }: FormProps) {
+  const { input, set, submit, errorOf, error, isBusy } = useBudgetForm({ known, account, subject, onSaved });
   return (
     <Dialog
       title={known === null ? words.make : words.change(known.name)}
@@ -55,7 +65,7 @@ export function BudgetForm({ known, account, onClose, onSaved }: FormProps) {
         </>
       }
     >
-      {known === null ? (
+      {known === null && subject === undefined ? (
         <Subject input={input} isForAny={account === null} set={set} errorOf={errorOf} />
       ) : null}
       <Field
@@ -79,9 +89,9 @@ export function BudgetForm({ known, account, onClose, onSaved }: FormProps) {
   );
 }
 
-function useBudgetForm({ known, account, onSaved }: Omit<FormProps, "onClose">) {
+function useBudgetForm({ known, account, subject, onSaved }: Omit<FormProps, "onClose">) {
   const [input, setInput] = useState(
-    known === null ? { ...NEW_BUDGET, accountId: account } : readBudget(known),
+    known === null ? { ...NEW_BUDGET, ...subject, accountId: account } : readBudget(known),
   );
   const [problem, setProblem] = useState<BudgetProblem | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
@@ -159,12 +169,13 @@ function Subject({ input, isForAny, set, errorOf }: PartProps & { isForAny: bool
   );
 }
 
-/** Returns what a budget can be for in an account: its keys, its members, and the tags of its requests. */
+/** Returns what a budget can be for in an account: its keys, members and teams, and the tags of its requests. */
 function useSubjectOptions(account: string | null) {
   const key = useKeyOptions(account);
   const member = useMemberOptions(account);
+  const team = useTeamOptions(account);
   const tag = useTagOptions(account);
-  return { key, member, tag };
+  return { key, member, team, tag };
 }
 
 function Period({ input, set, errorOf }: PartProps) {

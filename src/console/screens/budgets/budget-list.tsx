@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Budget } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
@@ -7,36 +7,36 @@ import { Confirm } from "../../parts/layout/dialog.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { PagedRows } from "../../parts/lists/paged-rows.tsx";
-import { loadOptions } from "../../state/names.ts";
 import { usePages } from "../../state/pages.ts";
-import { isManager, isOperator } from "../../state/session.ts";
+import { can, isOperator } from "../../state/session.ts";
 import { useSearch } from "../../state/use-search.ts";
 import { text } from "../../text/text.ts";
-import { BudgetForm } from "./budget-form.tsx";
-import { BudgetTable } from "./budget-table.tsx";
+import { BudgetForm, type BudgetSubject } from "./budget-form.tsx";
+import { BudgetTable, type ListedBudget } from "./budget-table.tsx";
 
 const words = text.budgets;
 const ROWS = 100;
 
 /** The dialog that is open. */
-type Action = { readonly kind: "make" } | { readonly kind: "change" | "remove"; readonly budget: Budget };
+export type BudgetAction =
+  | { readonly kind: "make" }
+  | { readonly kind: "change" | "remove"; readonly budget: Budget };
 
 /** The budgets of an account, or of all accounts, with what is spent of each; and the dialogs that change them. */
 export function BudgetList({ account }: { account: string | null }) {
-  const [action, setAction] = useState<Action | null>(null);
+  const [action, setAction] = useState<BudgetAction | null>(null);
   const search = useSearch();
   const filter = { account_id: account, search: search.sought };
-  const pages = usePages<Budget>(JSON.stringify(filter), (after, signal) =>
+  const pages = usePages<ListedBudget>(JSON.stringify(filter), (after, signal) =>
     call("GET /api/admin/budgets", { query: { ...filter, limit: ROWS, after }, signal }),
   );
-  useNames();
   const isFiltered = search.sought !== undefined;
   return (
     <>
       <search class="list-filters">
         <SearchInput class="list-search" label={words.search} value={search.typed} onInput={search.type} />
         <span class="grow" />
-        {isManager.value ? (
+        {can("manage") ? (
           <Button kind="primary" icon="plus" onClick={() => setAction({ kind: "make" })}>
             {words.make}
           </Button>
@@ -54,11 +54,11 @@ export function BudgetList({ account }: { account: string | null }) {
           <BudgetTable
             rows={rows}
             columns={isOperator.value && account === null ? undefined : OF_ACCOUNT}
-            onAction={setAction}
+            onAction={can("manage") ? setAction : undefined}
           />
         )}
       </PagedRows>
-      <ActionDialog
+      <BudgetDialog
         action={action}
         account={account}
         onClose={() => setAction(null)}
@@ -72,20 +72,22 @@ export function BudgetList({ account }: { account: string | null }) {
 const OF_ACCOUNT = ["name", "subject", "period", "spent", "state", "action", "resets"];
 
 /** The dialog of an action; nothing for null. */
-function ActionDialog(props: {
-  action: Action | null;
+export function BudgetDialog(props: {
+  action: BudgetAction | null;
   account: string | null;
+  /** What a new budget limits; absent: it is chosen. */
+  subject?: BudgetSubject;
   onClose: () => void;
   onChanged: () => void;
 }) {
-  const { action, account, onClose, onChanged } = props;
+  const { action, account, subject, onClose, onChanged } = props;
   const saved = () => {
     onChanged();
     onClose();
   };
   if (action === null) return null;
   if (action.kind === "make")
-    return <BudgetForm known={null} account={account} onClose={onClose} onSaved={saved} />;
+    return <BudgetForm known={null} account={account} subject={subject} onClose={onClose} onSaved={saved} />;
   if (action.kind === "change")
     return <BudgetForm known={action.budget} account={account} onClose={onClose} onSaved={saved} />;
   return <RemoveBudget of={action.budget} onClose={onClose} onDone={saved} />;
@@ -117,13 +119,4 @@ function RemoveBudget(props: { of: Budget; onClose: () => void; onDone: () => vo
       <p>{words.removeAbout}</p>
     </Confirm>
   );
-}
-
-/** Loads the names of accounts for the operator, who sees whose the budgets are, and of keys. */
-function useNames(): void {
-  const isForAll = isOperator.value;
-  useEffect(() => {
-    if (isForAll) loadOptions("accounts");
-    loadOptions("keys");
-  }, [isForAll]);
 }

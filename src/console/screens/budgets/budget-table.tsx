@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import type { Budget } from "../../api/schema.ts";
+import type { Budget, Operations } from "../../api/schema.ts";
 import { ShareBar } from "../../parts/charts/share-bar.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
@@ -7,17 +7,19 @@ import { Badge } from "../../parts/values/badge.tsx";
 import { formatMoney } from "../../parts/values/format.ts";
 import { Time } from "../../parts/values/values.tsx";
 import { query, setQuery } from "../../state/location.ts";
-import { findName } from "../../state/names.ts";
-import { isManager, isOperator } from "../../state/session.ts";
+import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.budgets;
 const NANODOLLARS = 1e9;
 
+/** A budget as lists have it, with the names of its account and of what it limits. */
+export type ListedBudget = Operations["GET /api/admin/budgets"]["response"]["data"][number];
+
 type OnAction = (action: { readonly kind: "change" | "remove"; readonly budget: Budget }) => void;
 
 interface TableProps {
-  readonly rows: readonly Budget[];
+  readonly rows: readonly ListedBudget[];
   /** The columns to show, in their order; absent: all. */
   readonly columns?: readonly string[];
   /** Called to change or delete a budget; absent: they are only shown. */
@@ -42,15 +44,19 @@ export function BudgetTable({ rows, columns, onAction }: TableProps) {
   );
 }
 
-function nameOf(list: "accounts" | "keys", id: string): string {
-  return findName(list, id) ?? id;
-}
-
-function describeSubject({ subject, key_id, user_id, end_user, tag }: Budget): string {
+function describeSubject({
+  subject,
+  subject_name,
+  key_id,
+  user_id,
+  team_id,
+  ...budget
+}: ListedBudget): string {
+  const name = subject_name ?? key_id ?? team_id ?? user_id ?? "";
   if (subject === "account") return words.subjects.account;
-  if (subject === "key") return `${words.subjectIds.key} ${nameOf("keys", key_id ?? "")}`;
-  if (subject === "member") return nameOf("accounts", user_id ?? "");
-  const value = subject === "tag" ? tag : end_user;
+  if (subject === "member") return name;
+  if (subject === "key" || subject === "team") return `${words.subjectIds[subject]} ${name}`;
+  const value = budget[subject];
   return value === "*" ? words.each[subject] : `${words.subjectIds[subject]} ${value}`;
 }
 
@@ -59,7 +65,7 @@ function spentOf({ spent, top }: Budget): number {
   return spent ?? top[0]?.spent ?? 0;
 }
 
-const NAME: Column<Budget> = {
+const NAME: Column<ListedBudget> = {
   id: "name",
   title: words.name,
   minWidth: 160,
@@ -73,16 +79,16 @@ const NAME: Column<Budget> = {
   ),
 };
 
-const ACCOUNT: Column<Budget> = {
+const ACCOUNT: Column<ListedBudget> = {
   id: "account",
   title: words.account,
   width: 124,
   wraps: true,
-  sortBy: ({ account_id }) => nameOf("accounts", account_id).toLowerCase(),
-  cell: ({ account_id }) => <span title={account_id}>{nameOf("accounts", account_id)}</span>,
+  sortBy: ({ account_name }) => account_name?.toLowerCase(),
+  cell: ({ account_id, account_name }) => <span title={account_id}>{account_name ?? account_id}</span>,
 };
 
-const SUBJECT: Column<Budget> = {
+const SUBJECT: Column<ListedBudget> = {
   id: "subject",
   title: words.subject,
   width: 124,
@@ -90,14 +96,14 @@ const SUBJECT: Column<Budget> = {
   cell: (budget) => <span title={describeSubject(budget)}>{describeSubject(budget)}</span>,
 };
 
-const PERIOD: Column<Budget> = {
+const PERIOD: Column<ListedBudget> = {
   id: "period",
   title: words.period,
-  width: 90,
+  width: 108,
   cell: ({ period, days }) => (days === null ? words.periods[period] : words.ofDays(days)),
 };
 
-const SPENT: Column<Budget> = {
+const SPENT: Column<ListedBudget> = {
   id: "spent",
   title: words.spent,
   width: 168,
@@ -118,7 +124,7 @@ const SPENT: Column<Budget> = {
 
 const TONES = { ok: "good", warning: "warn", reached: "bad" } as const;
 
-const STATE: Column<Budget> = {
+const STATE: Column<ListedBudget> = {
   id: "state",
   title: words.state,
   width: 84,
@@ -126,33 +132,33 @@ const STATE: Column<Budget> = {
   cell: ({ state }) => <Badge tone={TONES[state]}>{words.states[state]}</Badge>,
 };
 
-const ACTION: Column<Budget> = {
+const ACTION: Column<ListedBudget> = {
   id: "action",
   title: words.atLimit,
   width: 72,
   cell: ({ action }) => <span title={words.actions[action]}>{words.shortActions[action]}</span>,
 };
 
-const RESETS: Column<Budget> = {
+const RESETS: Column<ListedBudget> = {
   id: "resets",
   title: words.resets,
-  width: 80,
+  width: 88,
   cell: ({ resets_at }) =>
     resets_at === null ? <span class="faint">{words.neverResets}</span> : <Time at={resets_at} />,
 };
 
 const COLUMNS = [NAME, ACCOUNT, SUBJECT, PERIOD, SPENT, STATE, ACTION, RESETS];
 
-function actionsColumn(onAction: OnAction): Column<Budget> {
+function actionsColumn(onAction: OnAction): Column<ListedBudget> {
   return {
     id: "actions",
     title: words.manage,
     width: 124,
+    wraps: true,
     onCard: "aside",
     cell: (budget) => {
-      if (!isManager.value) return null;
       if (budget.set_by === "operator" && !isOperator.value)
-        return <span class="faint">{words.byOperator}</span>;
+        return <span class="faint wide-aside">{words.byOperator}</span>;
       return (
         <span class="row row-actions">
           <Button size="small" kind="bare" onClick={() => onAction({ kind: "change", budget })}>

@@ -5,7 +5,7 @@ import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx";
 import { Id, Money } from "../../parts/values/values.tsx";
-import { loadAccountName } from "../../state/accounts.ts";
+import { loadAccountName } from "../../state/accounts/accounts.ts";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";

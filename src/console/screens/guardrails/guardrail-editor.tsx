@@ -36,7 +36,7 @@ interface EditorProps {
 }
 
 /** The fields that say which requests are checked. */
-const SCOPE = ["models", "accounts", "keys"];
+const SCOPE = ["models", "accounts", "teams", "keys"];
 
 interface Draft {
   readonly guardrail: Guardrail;

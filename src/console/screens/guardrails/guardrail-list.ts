@@ -17,6 +17,7 @@ export interface Guardrail extends Readonly<Record<string, unknown>> {
   readonly on_error?: string;
   readonly accounts?: readonly string[];
   readonly keys?: readonly string[];
+  readonly teams?: readonly string[];
   readonly models?: readonly string[];
 }
 

@@ -132,11 +132,12 @@ function Actions({ row: { guardrail, pinned }, ...props }: TableProps & { row: G
   );
 }
 
-function printScope({ accounts, keys, models }: Guardrail): string {
+function printScope({ accounts, keys, teams, models }: Guardrail): string {
   const { scope } = text.guardrails;
   const parts = [
     models === undefined ? null : `${scope.models} ${models.join(", ")}`,
     accounts === undefined ? null : `${scope.accounts} ${accounts.join(", ")}`,
+    teams === undefined ? null : `${scope.teams} ${teams.join(", ")}`,
     keys === undefined ? null : `${scope.keys} ${keys.join(", ")}`,
   ].filter((part) => part !== null);
   return parts.length === 0 ? scope.all : parts.join("; ");

@@ -1,23 +1,22 @@
 import type { ComponentChildren } from "preact";
-import type { Key } from "../../api/schema.ts";
 import { formatCount, formatMoney } from "../../parts/values/format.ts";
 import { printSeconds } from "../../parts/values/print-seconds.ts";
 import { Time } from "../../parts/values/values.tsx";
-import { findName } from "../../state/names.ts";
-import { isManager, isOperator, session } from "../../state/session.ts";
+import { can } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import type { KeyDetails } from "./key-details.ts";
 
 const words = text.keys;
 const NANODOLLARS = 1e9;
 
 /** Who owns a key and what it may do. */
-export function KeyFacts({ of: key }: { of: Key }) {
+export function KeyFacts({ of: key }: { of: KeyDetails }) {
   return (
     <section class="card">
       <div class="card-head">
         <h2>{text.manage.settings}</h2>
         <span class="grow" />
-        {isManager.value ? <a href={`/console/audit?target=${key.id}`}>{text.manage.changes}</a> : null}
+        {can("inspect") ? <a href={`/console/audit?target=${key.id}`}>{text.manage.changes}</a> : null}
       </div>
       <dl class="card-body facts">
         {listFacts(key).map(([name, value]) => (
@@ -33,11 +32,13 @@ export function KeyFacts({ of: key }: { of: Key }) {
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-function listFacts(key: Key): readonly Fact[] {
+function listFacts(key: KeyDetails): readonly Fact[] {
   const common: readonly Fact[] = [
     [words.secret, <code>{key.hint}</code>],
-    [words.owner, <AccountLink id={key.account_id} />],
-    [words.member, key.user_id === null ? <None>{words.serviceKey}</None> : <AccountLink id={key.user_id} />],
+    [words.owner, <Owner of={key} />],
+    [words.member, <Member of={key} />],
+    ...(key.account_id.startsWith("org_") ? ([[words.team, <Team of={key} />]] as const) : []),
+    [words.rotatedAt, <Time at={key.rotated_at ?? key.created_at} />],
     [words.ends, key.expires_at === null ? <None>{words.never}</None> : <Time at={key.expires_at} />],
   ];
   if (key.kind === "management") return common;
@@ -51,10 +52,11 @@ function listFacts(key: Key): readonly Fact[] {
     [words.concurrent, printCount(rate.concurrent)],
     [words.promptLog, printDuration(key.prompt_log)],
     [words.cache, printDuration(key.cache)],
+    [words.tags, key.tags === null ? <None>{words.noTags}</None> : key.tags.join(", ")],
   ];
 }
 
-function printLimit({ spend_limit: limit, spend_limit_period: period }: Key): ComponentChildren {
+function printLimit({ spend_limit: limit, spend_limit_period: period }: KeyDetails): ComponentChildren {
   if (limit === null) return <None>{words.noLimit}</None>;
   return `${formatMoney(limit * NANODOLLARS)} – ${words.spendLimitPeriods[period]}`;
 }
@@ -64,7 +66,8 @@ function printCount(count: number | null): ComponentChildren {
 }
 
 function printDuration(seconds: number | null): ComponentChildren {
-  return seconds === null ? <None>{words.never}</None> : printSeconds(seconds);
+  if (seconds === null) return <None>{words.byDefault}</None>;
+  return seconds === 0 ? <None>{words.never}</None> : printSeconds(seconds);
 }
 
 function None({ children }: { children: string }) {
@@ -83,9 +86,26 @@ function Models({ ids }: { ids: readonly string[] }) {
   );
 }
 
-/** The name of an account or a user, with a link for those who may open its page. */
-function AccountLink({ id }: { id: string }) {
-  const own = session.value?.account;
-  const name = findName("accounts", id) ?? findName("users", id) ?? (own?.id === id ? own.name : null) ?? id;
-  return isOperator.value ? <a href={`/console/people/${id}`}>{name}</a> : <span title={id}>{name}</span>;
+/** The account, with a link for those who may open its page. */
+function Owner({ of: { account_id: id, account_name: name } }: { of: KeyDetails }) {
+  return can("read") ? (
+    <a href={`/console/people/${id}`}>{name ?? id}</a>
+  ) : (
+    <span title={id}>{name ?? id}</span>
+  );
+}
+
+/** The person, with a link to their page in the organization. */
+function Member({ of: { account_id, user_id: id, user_name: name } }: { of: KeyDetails }) {
+  if (id === null) return <None>{words.serviceKey}</None>;
+  return can("read") && account_id.startsWith("org_") ? (
+    <a href={`/console/people/${account_id}/members/${id}`}>{name ?? id}</a>
+  ) : (
+    <span title={id}>{name ?? id}</span>
+  );
+}
+
+function Team({ of: { account_id, team_id: id, team_name: name } }: { of: KeyDetails }) {
+  if (id === null) return <None>{words.noTeam}</None>;
+  return <a href={`/console/people/${account_id}/teams/${id}`}>{name ?? id}</a>;
 }

@@ -1,10 +1,10 @@
 import type { UsageLine } from "../../api/schema.ts";
 import { ShareBar } from "../../parts/charts/share-bar.tsx";
 import { Figure } from "../../parts/layout/section.tsx";
-import { formatCount, formatMoney } from "../../parts/values/format.ts";
+import { formatMoney } from "../../parts/values/format.ts";
 import { Money, Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
-import { sumLines } from "../usage/usage-lines.ts";
+import { UsageFigures } from "../usage/usage-figures.tsx";
 import type { KeyDetails } from "./key-details.ts";
 import { spentInPeriod } from "./spent-in-period.ts";
 
@@ -13,18 +13,13 @@ const NANODOLLARS = 1e9;
 
 /** What was spent with a key, against its limit, and its use in the last 30 days. `days` is null while it is loaded. */
 export function KeyFigures({ of: key, days }: { of: KeyDetails; days: readonly UsageLine[] | null }) {
-  const total = days === null ? null : sumLines(days);
   return (
     <dl class="figures">
       <LimitFigure of={key} days={days} />
       <Figure name={words.spentInAll}>
         <Money nanodollars={key.usage_nanodollars} />
       </Figure>
-      <Figure name={words.cost30}>
-        {total === null ? "…" : <Money nanodollars={total.cost_nanodollars} />}
-      </Figure>
-      <Figure name={words.requests30}>{total === null ? "…" : formatCount(total.requests)}</Figure>
-      <Figure name={words.errors30}>{total === null ? "…" : formatCount(total.errors)}</Figure>
+      <UsageFigures days={days} of={{ key_id: key.id }} />
       <Figure name={text.keys.used}>
         {key.last_used_at === null ? text.keys.never : <Time at={key.last_used_at} />}
       </Figure>

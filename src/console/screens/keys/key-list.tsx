@@ -1,20 +1,22 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Key } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check, Select } from "../../parts/controls/field.tsx";
 import { SearchInput } from "../../parts/controls/search-input.tsx";
+import { FilterBar } from "../../parts/filters/filter-bar.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { PagedRows } from "../../parts/lists/paged-rows.tsx";
+import { useMe } from "../../state/accounts/me.ts";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
-import { loadOptions } from "../../state/names.ts";
 import { usePages } from "../../state/pages.ts";
-import { isManager, isOperator } from "../../state/session.ts";
+import { can, isSelf, leads } from "../../state/session.ts";
 import { useSearch } from "../../state/use-search.ts";
 import { text } from "../../text/text.ts";
-import { seesUsers } from "../requests/filter-fields.ts";
+import type { ListedKey } from "./key-details.ts";
 import { type KeyAction, KeyDialog } from "./key-dialog.tsx";
+import { type KeysOf, listKeyFields, ORDERS, toKeyQuery, UNUSED } from "./key-filters.ts";
+import { makesOwnOnly, mayMakeKey } from "./key-rights.ts";
 import { KeyTable, toRow, type Use } from "./key-table.tsx";
 
 const words = text.keys;
@@ -22,37 +24,31 @@ const ROWS = 100;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** The choices of the filter for keys that are not in use. */
-const UNUSED = ["", "never", "7d", "30d", "90d"] as const;
-
-/** The keys of an account, or all that the signed-in person may see, with their limits and their use; and the dialogs that change them. */
-export function KeyList({ account }: { account: string | null }) {
+/** Keys with their limits and their use, found by what the address says; and the dialogs that change them. */
+export function KeyList({ of }: { of: KeysOf }) {
   const [action, setAction] = useState<KeyAction | null>(null);
   const search = useSearch();
-  const unused = UNUSED.find((one) => one === query.value["unused"]) || undefined;
-  const showsEnded = query.value["ended"] === "1" && unused === undefined;
-  const filter = { account_id: account, search: search.sought, unused };
-  const pages = usePages<Key>(JSON.stringify(filter), (after, signal) =>
+  const filter = { ...toKeyQuery(of), search: search.sought };
+  const { unused, order, ...others } = filter;
+  const showsEnded = query.value["ended"] === "1" && unused === undefined && filter.older_than === undefined;
+  const pages = usePages<ListedKey>(JSON.stringify(filter), (after, signal) =>
     call("GET /api/admin/keys", { query: { ...filter, limit: ROWS, after }, signal }),
   );
-  const useOf = useUses(account);
-  useNames();
-  const isFiltered = search.sought !== undefined || unused !== undefined;
+  const useOf = useUses(of);
+  const me = useMe(makesOwnOnly()).data;
+  const isFiltered =
+    unused !== undefined || Object.entries(others).some(([name, value]) => value && !isFixed(of, name));
   const rows = pages.rows
     ?.map((key) => toRow(key, useOf))
     .filter(({ state }) => showsEnded || state === "active");
   return (
     <>
       <search class="list-filters">
-        <SearchInput class="list-search" label={words.search} value={search.typed} onInput={search.type} />
-        <Select
-          hidesLabel
-          label={words.unused}
-          value={unused ?? ""}
-          choices={UNUSED.map((value) => ({ value, label: words.unusedChoices[value] }))}
-          onChange={(value) => setQuery({ unused: value || null })}
-        />
-        {unused === undefined ? (
+        <FilterBar fields={listKeyFields(of)} values={query.value} onChange={setQuery}>
+          <SearchInput class="list-search" label={words.search} value={search.typed} onInput={search.type} />
+          <UnusedSelect value={unused ?? ""} />
+        </FilterBar>
+        {unused === undefined && filter.older_than === undefined ? (
           <Check
             label={words.showEnded}
             isChecked={showsEnded}
@@ -60,7 +56,8 @@ export function KeyList({ account }: { account: string | null }) {
           />
         ) : null}
         <span class="grow" />
-        {isManager.value ? (
+        <OrderSelect value={order ?? "newest"} />
+        {mayMakeKey(me) ? (
           <Button kind="primary" icon="plus" onClick={() => setAction({ kind: "make" })}>
             {words.make}
           </Button>
@@ -74,30 +71,54 @@ export function KeyList({ account }: { account: string | null }) {
           </Empty>
         }
       >
-        {(shown) => <KeyTable rows={shown} hasOwner={account === null} onAction={setAction} />}
+        {(shown) => <KeyTable rows={shown} of={of} onAction={setAction} />}
       </PagedRows>
-      <KeyDialog action={action} account={account} onAction={setAction} onChanged={pages.reload} />
+      <KeyDialog action={action} owner={of} onAction={setAction} onChanged={pages.reload} />
     </>
   );
 }
 
-/** Loads the names of owners: of accounts for the operator, and of members. */
-function useNames(): void {
-  const isForAll = isOperator.value;
-  useEffect(() => {
-    if (isForAll) loadOptions("accounts");
-    else if (seesUsers()) loadOptions("users");
-  }, [isForAll]);
+/** Whether a parameter is not a filter, but says whose keys the list has. */
+function isFixed({ account, user, team }: KeysOf, name: string): boolean {
+  return { account_id: account, user_id: user, team_id: team }[name] != null;
+}
+
+function UnusedSelect({ value }: { value: (typeof UNUSED)[number] }) {
+  return (
+    <Select
+      hidesLabel
+      label={words.unused}
+      value={value}
+      choices={UNUSED.map((one) => ({ value: one, label: words.unusedChoices[one] }))}
+      onChange={(chosen) => setQuery({ unused: chosen || null })}
+    />
+  );
+}
+
+function OrderSelect({ value }: { value: (typeof ORDERS)[number] }) {
+  return (
+    <Select
+      hidesLabel
+      label={words.order}
+      value={value}
+      choices={ORDERS.map((one) => ({ value: one, label: words.orders[one] }))}
+      // The order of a column would hide that of the API.
+      onChange={(order) => setQuery({ order: order === "newest" ? null : order, sort: null })}
+    />
+  );
 }
 
 /** Returns a function that finds the requests and costs of the last days of a key; it returns null while they are not known. */
-function useUses(account: string | null): (keyId: string) => Use | null {
-  const { data } = useLoad(`uses ${account ?? ""}`, (signal) =>
+export function useUses({ account, team: chosen }: KeysOf): (key: ListedKey) => Use | null {
+  // Others may read only their own usage.
+  const team = can("read") || leads(chosen ?? null) ? chosen : undefined;
+  const { data } = useLoad(`uses ${account ?? ""} ${team ?? ""}`, (signal) =>
     call("GET /api/admin/usage", {
       query: {
         from: new Date(Date.now() - DAYS * DAY_MS).toISOString().slice(0, 10),
         group_by: "key",
         account_id: account,
+        team_id: team,
       },
       signal,
     }),
@@ -106,7 +127,9 @@ function useUses(account: string | null): (keyId: string) => Use | null {
   const uses = new Map(
     data.data.map((line) => [line.key ?? "", { requests: line.requests, cost: line.cost_nanodollars }]),
   );
-  // A report that is not complete may lack keys that were used.
-  const unused = data.is_complete ? { requests: 0, cost: 0 } : null;
-  return (keyId) => uses.get(keyId) ?? unused;
+  return (key) => {
+    // A report lacks keys that were used if it is not complete, and those of others whose usage the person may not read.
+    const isReported = data.is_complete && (can("read") || team !== undefined || isSelf(key.user_id));
+    return uses.get(key.id) ?? (isReported ? { requests: 0, cost: 0 } : null);
+  };
 }

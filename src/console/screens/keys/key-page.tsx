@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Key } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
@@ -8,17 +8,16 @@ import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx"
 import { Badge } from "../../parts/values/badge.tsx";
 import { Id } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
-import { loadOptions } from "../../state/names.ts";
-import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { AppliedBudgets } from "../budgets/applied-budgets.tsx";
-import { seesUsers } from "../requests/filter-fields.ts";
 import { RecentRequests } from "../requests/recent-requests.tsx";
 import { UsagePanel, useDailyUsage } from "../usage/usage-panel.tsx";
+import { FormerSecret } from "./former-secret.tsx";
 import type { KeyDetails } from "./key-details.ts";
 import { type KeyAction, KeyDialog } from "./key-dialog.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyFigures } from "./key-figures.tsx";
+import { mayChangeKey } from "./key-rights.ts";
 import { stateOf } from "./key-table.tsx";
 
 /** One key: its settings, what was spent with it, the budgets that apply to it, and its newest requests. */
@@ -27,10 +26,6 @@ export function KeyPage({ id }: { id: string }) {
   const { data, error, reload } = useLoad(id, async (signal) => {
     return (await call("GET /api/admin/keys/{id}", { params: { id }, signal })).data;
   });
-  useEffect(() => {
-    if (isOperator.value) loadOptions("accounts");
-    else if (seesUsers()) loadOptions("users");
-  }, []);
   return (
     <Page
       title={data?.name ?? text.keys.title}
@@ -39,7 +34,12 @@ export function KeyPage({ id }: { id: string }) {
     >
       {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
       {data !== null ? <Content of={data} /> : error === null ? <Skeleton lines={10} /> : null}
-      <KeyDialog action={action} account={data?.account_id ?? null} onAction={setAction} onChanged={reload} />
+      <KeyDialog
+        action={action}
+        owner={{ account: data?.account_id ?? null }}
+        onAction={setAction}
+        onChanged={reload}
+      />
     </Page>
   );
 }
@@ -60,10 +60,13 @@ function Heading({ of: key, id, hasFailed }: { of: KeyDetails | null; id: string
 }
 
 function Actions({ of: key, onAction }: { of: Key; onAction: (action: KeyAction) => void }) {
-  if (!isManager.value || key.revoked_at !== null) return null;
+  if (key.revoked_at !== null || !mayChangeKey(key)) return null;
   return (
     <>
       <Button onClick={() => onAction({ kind: "change", key })}>{text.keys.edit}</Button>
+      {stateOf(key) === "active" ? (
+        <Button onClick={() => onAction({ kind: "rotate", key })}>{text.keys.rotate}</Button>
+      ) : null}
       <Button kind="danger" onClick={() => onAction({ kind: "revoke", key })}>
         {text.keys.revoke}
       </Button>
@@ -76,11 +79,13 @@ function Content({ of: key }: { of: KeyDetails }) {
   if (key.kind === "management")
     return (
       <div class="stack readable">
+        <FormerSecret of={key} />
         <KeyFacts of={key} />
       </div>
     );
   return (
     <div class="stack">
+      <FormerSecret of={key} />
       <KeyFigures of={key} days={usage.data} />
       <div class="side-by-side">
         <KeyFacts of={key} />

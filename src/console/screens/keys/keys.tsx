@@ -10,7 +10,7 @@ export default function Keys({ params }: ScreenProps) {
   if (id !== undefined) return <KeyPage key={id} id={id} />;
   return (
     <Page title={text.keys.title} fills>
-      <KeyList account={null} />
+      <KeyList of={{ account: null }} />
     </Page>
   );
 }

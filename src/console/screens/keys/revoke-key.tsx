@@ -3,7 +3,6 @@ import { call } from "../../api/client.ts";
 import type { Key } from "../../api/schema.ts";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
-import { forgetOptions } from "../../state/names.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.keys;
@@ -24,7 +23,6 @@ export function RevokeKey({
     try {
       await call("DELETE /api/admin/keys/{id}", { params: { id: key.id } });
       showToast(words.revoked(key.name));
-      forgetOptions("keys");
       onDone();
       onClose();
     } catch (error) {

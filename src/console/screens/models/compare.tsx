@@ -9,6 +9,7 @@ import { loadModel, useCatalog } from "../../state/catalog/load-models.ts";
 import type { ModelDetails } from "../../state/catalog/model-types.ts";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
+import { can } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { type Comparison, compareModels } from "./compare-models.ts";
 import { MAX_COMPARED, modelPath, readIds } from "./model-filters.ts";
@@ -52,7 +53,7 @@ const setIds = (ids: readonly string[]) => setQuery({ ids: ids.length === 0 ? nu
 function Actions({ ids }: { ids: readonly string[] }) {
   return (
     <>
-      {ids.length === 0 ? null : (
+      {ids.length === 0 || !can("call") ? null : (
         <a class="button primary" href={`/console/playground?models=${encodeURIComponent(ids.join(","))}`}>
           {words.compareInPlayground}
         </a>

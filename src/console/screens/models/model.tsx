@@ -11,7 +11,7 @@ import { loadModel, useCatalog } from "../../state/catalog/load-models.ts";
 import type { ModelDetails, Tier } from "../../state/catalog/model-types.ts";
 import { useLoad } from "../../state/load.ts";
 import type { ScreenProps } from "../../state/screen.ts";
-import { isOperator, session } from "../../state/session.ts";
+import { can, isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { printCurl } from "../request/print-curl.ts";
 import { EndpointTakes } from "./endpoint-takes.tsx";
@@ -67,7 +67,7 @@ function Actions({ id, model }: { id: string; model: ModelDetails | null }) {
       <a class="button" href={comparePath([id])}>
         {words.compare}
       </a>
-      {talks ? (
+      {talks && can("call") ? (
         <a class="button primary" href={`/console/playground?models=${encodeURIComponent(id)}`}>
           {words.tryIt}
         </a>

@@ -2,10 +2,11 @@ import { call } from "../../api/client.ts";
 import { ShareBar } from "../../parts/charts/share-bar.tsx";
 import { Figure } from "../../parts/layout/section.tsx";
 import { ErrorBox } from "../../parts/layout/states.tsx";
-import { formatCount, formatMoney } from "../../parts/values/format.ts";
+import { formatMoney } from "../../parts/values/format.ts";
 import { Money, Time } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
+import { UsageFigures } from "../usage/usage-figures.tsx";
 import { sumLines } from "../usage/usage-lines.ts";
 import { useDailyUsage } from "../usage/usage-panel.tsx";
 import type { AccountFields } from "./change-account.ts";
@@ -18,10 +19,10 @@ export function AccountFigures({ account }: { account: AccountFields }) {
   const balance = useLoad(id, async (signal) => {
     return (await call("GET /api/admin/accounts/{id}/balance", { params: { id }, signal })).data;
   });
-  const usage = useDailyUsage({ account_id: id });
+  const of = { account_id: id };
+  const usage = useDailyUsage(of);
   const failed = [balance, usage].find(({ error }) => error !== null);
   if (failed?.error) return <ErrorBox error={failed.error} onRetry={failed.reload} />;
-  const total = usage.data === null ? null : sumLines(usage.data);
   const month = new Date().toISOString().slice(0, 7);
   const ofMonth = usage.data?.filter(({ day }) => day?.startsWith(month));
   return (
@@ -39,17 +40,7 @@ export function AccountFigures({ account }: { account: AccountFields }) {
         limit={monthly_limit ?? null}
         spent={ofMonth === undefined ? null : sumLines(ofMonth).cost_nanodollars}
       />
-      <Figure name={text.manage.cost30}>
-        {total === null ? "…" : <Money nanodollars={total.cost_nanodollars} />}
-      </Figure>
-      <Figure name={text.manage.requests30}>
-        {total === null ? (
-          "…"
-        ) : (
-          <a href={`/console/requests?last=30d&account_id=${id}`}>{formatCount(total.requests)}</a>
-        )}
-      </Figure>
-      <Figure name={text.manage.errors30}>{total === null ? "…" : formatCount(total.errors)}</Figure>
+      <UsageFigures days={usage.data} of={of} />
       <Figure name={text.people.columns.created}>
         <Time at={created_at} />
       </Figure>

@@ -13,9 +13,9 @@ import { navigate, query, setQuery } from "../../state/location.ts";
 import { usePages } from "../../state/pages.ts";
 import { useSearch } from "../../state/use-search.ts";
 import { text } from "../../text/text.ts";
+import { countRules } from "../policy/policy-form.ts";
 import type { AccountFields } from "./change-account.ts";
 import { type Kind, NewAccount } from "./new-account.tsx";
-import { countRules } from "./policy-form.ts";
 
 const ROWS = 100;
 

@@ -1,25 +1,30 @@
 import { call } from "../../api/client.ts";
 import type { Operations, Organization } from "../../api/schema.ts";
+import { AddressTabs } from "../../parts/layout/address-tabs.tsx";
 import { Crumbs } from "../../parts/layout/crumbs.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx";
-import { Tabs } from "../../parts/layout/tabs.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { Id } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
-import { query, setQuery } from "../../state/location.ts";
-import { isManager, isOperator } from "../../state/session.ts";
+import { can, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { BudgetList } from "../budgets/budget-list.tsx";
+import { Invitations } from "../invitations/invitations.tsx";
+import { LIST_PARAMETERS } from "../keys/key-filters.ts";
 import { KeyList } from "../keys/key-list.tsx";
+import { PolicyEditor } from "../policy/policy-editor.tsx";
 import { RecentRequests } from "../requests/recent-requests.tsx";
+import { TeamList } from "../teams/team-list.tsx";
 import { UsagePanel, useDailyUsage } from "../usage/usage-panel.tsx";
 import { AccountFigures } from "./account-figures.tsx";
+import { changeAccount } from "./change-account.ts";
 import { CloseAccount } from "./close-account.tsx";
+import { KeyDefaults } from "./key-defaults.tsx";
 import { Limits } from "./limits.tsx";
+import { MemberKeys } from "./member-keys.tsx";
 import { Members } from "./members.tsx";
 import { Memberships } from "./memberships.tsx";
-import { PolicyEditor } from "./policy-editor.tsx";
 
 /** An organization, or a user with their memberships. */
 type Account = Organization | Operations["GET /api/admin/users/{id}"]["response"]["data"];
@@ -41,7 +46,12 @@ export function AccountPage({ id }: { id: string }) {
           <Skeleton lines={10} />
         ) : null
       ) : (
-        <Sections account={data} onChanged={reload} />
+        <AddressTabs
+          key={data.id}
+          label={text.people.tabsLabel}
+          tabs={listTabs(data, reload)}
+          clears={LIST_PARAMETERS}
+        />
       )}
     </Page>
   );
@@ -61,37 +71,38 @@ function Heading({ id, account, hasFailed }: { id: string; account: Account | nu
   );
 }
 
-function Sections({ account, onChanged }: { account: Account; onChanged: () => void }) {
-  const { id } = account;
-  const tabs = listTabs(account, onChanged);
-  const chosen = tabs.find((tab) => tab.id === query.value["tab"])?.id ?? "overview";
-  return (
-    <Tabs
-      key={id}
-      label={text.people.tabsLabel}
-      tabs={tabs}
-      value={chosen}
-      // A search or an order belongs to its tab.
-      onChoose={(tab) =>
-        setQuery({ tab: tab === "overview" ? null : tab, q: null, sort: null, unused: null, ended: null })
-      }
-    />
-  );
-}
-
 function listTabs(account: Account, onChanged: () => void) {
   const { id } = account;
   const titles = text.people.tabs;
+  const ofOrganization = [
+    { id: "members", title: titles.members, content: <Members id={id} /> },
+    ...(can("inspect")
+      ? [
+          {
+            id: "invitations",
+            title: titles.invitations,
+            content: <Invitations organization={id} />,
+          },
+        ]
+      : []),
+    { id: "teams", title: titles.teams, content: <TeamList organization={id} /> },
+  ];
   return [
     { id: "overview", title: titles.overview, content: <Overview account={account} onChanged={onChanged} /> },
-    "memberships" in account
-      ? {
-          id: "memberships",
-          title: titles.memberships,
-          content: <Memberships memberships={account.memberships} />,
-        }
-      : { id: "members", title: titles.members, content: <Members id={id} /> },
-    { id: "keys", title: titles.keys, content: <section class="card">{<KeyList account={id} />}</section> },
+    ...("memberships" in account
+      ? [
+          {
+            id: "memberships",
+            title: titles.memberships,
+            content: <Memberships memberships={account.memberships} />,
+          },
+        ]
+      : ofOrganization),
+    {
+      id: "keys",
+      title: titles.keys,
+      content: <section class="card">{<KeyList of={{ account: id }} />}</section>,
+    },
     {
       id: "budgets",
       title: titles.budgets,
@@ -107,10 +118,12 @@ type PartProps = { readonly account: Account; readonly onChanged: () => void };
 function Overview({ account, onChanged }: PartProps) {
   return (
     <div class="stack readable">
-      {isManager.value ? null : <p class="quiet">{text.people.readOnly}</p>}
+      {can("manage") ? null : <p class="quiet">{text.people.readOnly}</p>}
       <AccountFigures account={account} />
       <Limits account={account} onSaved={onChanged} />
-      {isManager.value ? <CloseAccount account={account} onChanged={onChanged} /> : null}
+      {"member_keys" in account ? <MemberKeys account={account} onSaved={onChanged} /> : null}
+      <KeyDefaults account={account} onSaved={onChanged} />
+      {can("manage_owners") ? <CloseAccount account={account} onChanged={onChanged} /> : null}
     </div>
   );
 }
@@ -118,8 +131,16 @@ function Overview({ account, onChanged }: PartProps) {
 function Policy({ account, onChanged }: PartProps) {
   return (
     <div class="stack readable">
-      {isManager.value ? null : <p class="quiet">{text.people.readOnly}</p>}
-      <PolicyEditor account={account} onSaved={onChanged} />
+      {can("manage") ? null : <p class="quiet">{text.people.readOnly}</p>}
+      <PolicyEditor
+        id={account.id}
+        policy={account.policy}
+        about={text.people.policyAbout}
+        save={(policy) => changeAccount(account.id, { policy })}
+        onSaved={onChanged}
+        triedOn={{ account_id: account.id }}
+        isEditable={can("manage")}
+      />
     </div>
   );
 }

@@ -3,12 +3,12 @@ import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { SaveBar } from "../../parts/forms/save-bar.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
-import { forgetAccounts } from "../../state/accounts.ts";
+import { forgetAccounts } from "../../state/accounts/accounts.ts";
 import { useForm } from "../../state/form.ts";
-import { isManager, isOperator } from "../../state/session.ts";
+import { can, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import { readNumber } from "../policy/policy-form.ts";
 import { type AccountChange, type AccountFields, changeAccount } from "./change-account.ts";
-import { readNumber } from "./policy-form.ts";
 
 const RATES = ["requests_per_minute", "tokens_per_minute", "concurrent"] as const;
 const NUMBERS = ["monthly_limit", "overdraft", ...RATES] as const;
@@ -42,7 +42,7 @@ export function Limits({ account, onSaved }: LimitsProps) {
             value={form.values.name}
             onInput={(name) => form.set({ name })}
             isRequired
-            isDisabled={!isManager.value}
+            isDisabled={!can("manage")}
           />
           {listFields(account).map(({ name, isAllowed, ...texts }) => (
             <Field
@@ -56,7 +56,7 @@ export function Limits({ account, onSaved }: LimitsProps) {
             />
           ))}
         </div>
-        {isManager.value ? <SaveBar form={form} /> : null}
+        {can("manage") ? <SaveBar form={form} /> : null}
       </form>
     </section>
   );
@@ -80,7 +80,7 @@ function listFields({ email, monthly_limit }: AccountFields): readonly FieldDesc
     hint,
     isAllowed: isOperator.value,
   });
-  const monthly = { label: words.monthly, hint: words.monthlyHint, isAllowed: isManager.value };
+  const monthly = { label: words.monthly, hint: words.monthlyHint, isAllowed: can("manage") };
   return [
     ...(email === undefined ? [] : [byOperator("email", words.email, words.emailHint)]),
     byOperator("external_id", words.externalId, words.externalIdHint),

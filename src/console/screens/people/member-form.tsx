@@ -9,14 +9,14 @@ import { FormError } from "../../parts/forms/form-error.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
-import { isOperator } from "../../state/session.ts";
+import { can, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { readNumber } from "./policy-form.ts";
+import { readNumber } from "../policy/policy-form.ts";
 
 type Role = Member["role"];
 type NamedMember = Member & { readonly user_name: string | null };
 
-const ROLES: readonly Role[] = ["owner", "admin", "billing", "member"];
+const ROLES: readonly Role[] = ["owner", "admin", "billing", "auditor", "member"];
 
 interface Values {
   readonly user: string;
@@ -37,6 +37,7 @@ export function MemberForm(props: FormProps) {
   const { member, onClose } = props;
   const { form, problem, submit } = useMemberForm(props);
   const isNew = member === null;
+  const isRuled = member?.source === "oidc";
   return (
     <Dialog
       title={isNew ? text.people.addMember : text.people.editMember(member.user_name ?? member.user_id)}
@@ -57,7 +58,9 @@ export function MemberForm(props: FormProps) {
         label={text.people.role}
         error={form.errorOf("role")}
         value={form.values.role}
-        choices={ROLES.map((value) => ({ value, label: text.people.roles[value] }))}
+        choices={listRoles(form.values.role).map((value) => ({ value, label: text.people.roles[value] }))}
+        hint={isRuled ? text.people.ruledRole : undefined}
+        isDisabled={isRuled}
         onChange={(role) => form.set({ role: role as Role })}
       />
       <Field
@@ -70,6 +73,11 @@ export function MemberForm(props: FormProps) {
       />
     </Dialog>
   );
+}
+
+/** Returns the roles that the person may give: owners are made by owners only. */
+function listRoles(present: Role): readonly Role[] {
+  return ROLES.filter((role) => role === present || role !== "owner" || can("manage_owners"));
 }
 
 /** Returns the state of the form, the problem of the daily limit (null if there is none), and the function that sends the form. */

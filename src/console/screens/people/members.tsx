@@ -8,9 +8,10 @@ import { PagedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Money, Named, Time } from "../../parts/values/values.tsx";
 import { usePages } from "../../state/pages.ts";
-import { isManager, isOperator } from "../../state/session.ts";
+import { can } from "../../state/session.ts";
 import { useSearch } from "../../state/use-search.ts";
 import { text } from "../../text/text.ts";
+import { mayChangeMember, Source, TeamLinks } from "./member-facts.tsx";
 import { MemberForm } from "./member-form.tsx";
 import { RemoveMember } from "./remove-member.tsx";
 
@@ -49,7 +50,7 @@ export function Members({ id }: { id: string }) {
           value={search.typed}
           onInput={search.type}
         />
-        {isManager.value ? (
+        {can("manage_people") ? (
           <Button size="small" icon="plus" onClick={() => setAction({ kind: "add" })}>
             {text.people.addMember}
           </Button>
@@ -68,7 +69,7 @@ export function Members({ id }: { id: string }) {
           <Table
             hasCards
             label={text.people.members}
-            columns={isManager.value ? [...COLUMNS, actionColumn(setAction)] : COLUMNS}
+            columns={can("manage_people") ? [...COLUMNS, actionColumn(setAction)] : COLUMNS}
             rows={rows}
             keyOf={({ user_id }) => user_id}
           />
@@ -97,22 +98,27 @@ const COLUMNS: readonly Column<Member>[] = [
     minWidth: 180,
     wraps: true,
     onCard: "title",
-    cell: ({ user_id, user_name }) =>
-      isOperator.value ? (
-        <a href={`/console/people/${user_id}`}>
-          <Named id={user_id} name={user_name} />
-        </a>
-      ) : (
+    cell: ({ organization_id, user_id, user_name }) => (
+      <a href={`/console/people/${organization_id}/members/${user_id}`}>
         <Named id={user_id} name={user_name} />
-      ),
+      </a>
+    ),
   },
-  { id: "role", title: memberColumns.role, width: 100, cell: ({ role }) => text.roles[role] },
-  { id: "since", title: memberColumns.since, width: 120, cell: ({ created_at }) => <Time at={created_at} /> },
+  { id: "role", title: memberColumns.role, width: 90, cell: ({ role }) => text.roles[role] },
+  {
+    id: "teams",
+    title: memberColumns.teams,
+    width: 160,
+    wraps: true,
+    cell: ({ organization_id, teams }) => <TeamLinks organization={organization_id} teams={teams} />,
+  },
+  { id: "source", title: memberColumns.source, width: 120, cell: ({ source }) => <Source of={source} /> },
+  { id: "since", title: memberColumns.since, width: 96, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     id: "limit",
     title: memberColumns.limit,
     isNumber: true,
-    width: 110,
+    width: 100,
     cell: ({ daily_limit }) =>
       daily_limit === null ? (
         <span class="faint">{text.people.noLimit}</span>
@@ -126,18 +132,19 @@ function actionColumn(onAction: (action: Action) => void): Column<Member> {
   return {
     id: "actions",
     title: "",
-    width: 176,
+    width: 150,
     onCard: "aside",
     isNumber: true,
-    cell: (member) => (
-      <span class="row actions">
-        <Button size="small" kind="bare" onClick={() => onAction({ kind: "change", member })}>
-          {text.people.change}
-        </Button>
-        <Button size="small" kind="bare" onClick={() => onAction({ kind: "remove", member })}>
-          {text.people.remove}
-        </Button>
-      </span>
-    ),
+    cell: (member) =>
+      mayChangeMember(member) ? (
+        <span class="row actions">
+          <Button size="small" kind="bare" onClick={() => onAction({ kind: "change", member })}>
+            {text.people.change}
+          </Button>
+          <Button size="small" kind="bare" onClick={() => onAction({ kind: "remove", member })}>
+            {text.people.remove}
+          </Button>
+        </span>
+      ) : null,
   };
 }

@@ -1,6 +1,6 @@
 import type { Member } from "../../api/schema.ts";
 import { Id } from "../../parts/values/values.tsx";
-import { accounts, loadAccounts } from "../../state/accounts.ts";
+import { accounts, loadAccounts } from "../../state/accounts/accounts.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
@@ -16,7 +16,7 @@ export function Memberships({ memberships }: { memberships: readonly Member[] })
       <div class="card-body">
         {memberships.length === 0 ? <p class="quiet">{text.people.noMemberships}</p> : null}
         <ul class="column">
-          {memberships.map(({ organization_id: id, role }) => (
+          {memberships.map(({ organization_id: id, user_id: user, role }) => (
             <li key={id} class="row">
               {names.has(id) ? (
                 <a href={`/console/people/${id}`} title={id}>
@@ -25,7 +25,9 @@ export function Memberships({ memberships }: { memberships: readonly Member[] })
               ) : (
                 <Id id={id} />
               )}
-              <span class="quiet">{text.roles[role]}</span>
+              <a class="quiet" href={`/console/people/${id}/members/${user}`}>
+                {text.roles[role]}
+              </a>
             </li>
           ))}
         </ul>

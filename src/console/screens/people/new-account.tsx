@@ -5,7 +5,7 @@ import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
-import { forgetAccounts } from "../../state/accounts.ts";
+import { forgetAccounts } from "../../state/accounts/accounts.ts";
 import { useForm } from "../../state/form.ts";
 import { text } from "../../text/text.ts";
 

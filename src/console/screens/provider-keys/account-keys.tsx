@@ -7,6 +7,7 @@ import { PagedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Time } from "../../parts/values/values.tsx";
 import { usePages } from "../../state/pages.ts";
+import { can } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import type { KeyAction } from "./key-action.ts";
 import { KeyActions } from "./key-actions.tsx";
@@ -46,7 +47,11 @@ export function AccountKeys({ account, round }: { account: string; round: number
           <Table
             hasCards
             label={text.providerKeys.list}
-            columns={[...COLUMNS, actionColumn((action, key) => setChosen({ action, key }))]}
+            columns={
+              can("manage")
+                ? [...COLUMNS, actionColumn((action, key) => setChosen({ action, key }))]
+                : COLUMNS
+            }
             rows={rows}
             keyOf={({ id }) => id}
           />

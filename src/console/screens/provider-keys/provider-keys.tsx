@@ -4,7 +4,7 @@ import { Button } from "../../parts/controls/button.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
-import { isOperator, session } from "../../state/session.ts";
+import { can, isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { AccountKeys } from "./account-keys.tsx";
 import { KeyForm } from "./key-form.tsx";
@@ -19,7 +19,7 @@ export default function ProviderKeys() {
     <Page
       title={text.providerKeys.title}
       actions={
-        account === null ? null : (
+        account === null || !can("manage") ? null : (
           <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
             {text.providerKeys.add}
           </Button>

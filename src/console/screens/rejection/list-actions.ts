@@ -10,11 +10,11 @@ export interface Action {
 
 const words = text.rejection.actions;
 
-type Viewer = Pick<Session, "role">;
+type Viewer = Pick<Session, "role" | "rights">;
 
 /** Lists the pages where something can be done about a rejected request, as far as the person may see them. */
-export function listActions(rejection: Rejection, { role }: Viewer): readonly Action[] {
-  const isReader = role !== "member";
+export function listActions(rejection: Rejection, { role, rights }: Viewer): readonly Action[] {
+  const isReader = rights.includes("read");
   const list = ACTIONS[rejection.error_type]?.(rejection) ?? [];
   return list.filter(
     ({ needs }) => needs === "all" || role === "operator" || (needs === "reader" && isReader),

@@ -6,7 +6,7 @@ import { Section } from "../../parts/layout/section.tsx";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { Code } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
-import { isManager } from "../../state/session.ts";
+import { can } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.request;
@@ -17,7 +17,7 @@ export function Bodies({ generation: { id, has_bodies } }: { generation: Generat
   const { data, error, reload } = useLoad(isShown ? id : null, (signal) =>
     call("GET /api/admin/generations/{id}/bodies", { params: { id }, signal }),
   );
-  const isReadable = has_bodies && isManager.value;
+  const isReadable = has_bodies && can("inspect");
   return (
     <Section
       id="bodies"

@@ -15,7 +15,7 @@ import { Copy, copyText, Id, Money } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { navigate, query, setQuery } from "../../state/location.ts";
 import type { ScreenProps } from "../../state/screen.ts";
-import { isOperator, session } from "../../state/session.ts";
+import { can, isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { RejectedRequest } from "../rejection/rejected-request.tsx";
 import { Bodies } from "./bodies.tsx";
@@ -167,7 +167,7 @@ function Actions({ generation, onChanged }: { generation: GenerationDetails; onC
       <Button icon="terminal" onClick={copyCurl}>
         {words.curl}
       </Button>
-      {PLAYGROUND_APIS.has(generation.api) ? (
+      {PLAYGROUND_APIS.has(generation.api) && can("call") ? (
         <a class="button" href={`/console/playground?from=${generation.id}`}>
           <Icon name="chat" />
           {text.playground.openHere}

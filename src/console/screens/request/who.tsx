@@ -9,7 +9,7 @@ const words = text.request;
 
 /** Who sent the request, and its ids. */
 export function Who({ generation }: { generation: GenerationDetails }) {
-  const { key, account, user, session_id, tags, created_at, id, request_id } = generation;
+  const { key, account, user, team, session_id, tags, created_at, id, request_id } = generation;
   const { client, client_version } = generation;
   return (
     <Section id="who" title={words.who} summary={key?.name ?? text.requests.anonymous}>
@@ -17,6 +17,7 @@ export function Who({ generation }: { generation: GenerationDetails }) {
         <Fact name={words.key} thing={key} filter="key_id" none={text.requests.anonymous} />
         <Fact name={words.account} thing={account} filter="account_id" none="–" />
         <Fact name={words.user} thing={user} filter="user_id" none={words.serviceKey} />
+        {team === null ? null : <Fact name={words.team} thing={team} filter="team_id" none="–" />}
         <dt>{words.client}</dt>
         <dd>
           {client === null ? (

@@ -104,6 +104,13 @@ export const COLUMNS: readonly Column<RequestRow>[] = [
     cell: ({ user_id, user_name }) => printName(user_id, user_name, text.lists.none),
   },
   {
+    id: "team",
+    title: names.team,
+    width: 120,
+    hint: ({ team_id }) => team_id ?? undefined,
+    cell: ({ team_id, team_name }) => printName(team_id, team_name, text.lists.none),
+  },
+  {
     id: "session",
     title: names.session,
     width: 140,

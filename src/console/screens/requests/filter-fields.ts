@@ -1,7 +1,7 @@
 import type { FilterField } from "../../parts/filters/filter-fields.ts";
 import { namedField } from "../../parts/filters/named-field.ts";
 import type { NameList } from "../../state/names.ts";
-import { isOperator, session } from "../../state/session.ts";
+import { can, isOperator, leadsAny, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.requests;
@@ -39,6 +39,7 @@ const ERROR = named("error_type", "errors");
 const PROVIDER = named("provider", "providers");
 const KEY = named("key_id", "keys");
 const USER = named("user_id", "users");
+const TEAM = named("team_id", "teams");
 const ACCOUNT = named("account_id", "accounts");
 const TAG = named("tag", "tags");
 const CLIENT: FilterField = { ...named("client", "clients"), isClosed: true };
@@ -51,6 +52,7 @@ export function listFilterFields(): readonly FilterField[] {
     PROVIDER,
     KEY,
     ...(seesUsers() ? [USER] : []),
+    ...(seesTeams() ? [TEAM] : []),
     ...(isOperator.value ? [ACCOUNT] : []),
     ERROR,
     TAG,
@@ -62,7 +64,10 @@ export function listFilterFields(): readonly FilterField[] {
 
 /** Whether the requests of several users can be seen: not by a member, and not in the account of one user. */
 export function seesUsers(): boolean {
-  return (
-    isOperator.value || (session.value?.role !== "member" && session.value?.account?.kind === "organization")
-  );
+  return isOperator.value || (can("read") && session.value?.account?.kind === "organization");
+}
+
+/** Whether the requests of teams can be seen: by those who see several users, and by leads. */
+export function seesTeams(): boolean {
+  return seesUsers() || leadsAny();
 }

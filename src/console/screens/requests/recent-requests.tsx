@@ -11,8 +11,11 @@ const ROWS = 10;
 const SHOWN = ["time", "outcome", "model", "provider", "duration", "cost"];
 const columns = COLUMNS.filter(({ id }) => SHOWN.includes(id)) as readonly Column<GenerationLine>[];
 
-/** The newest requests of a key or an account, and the way to all of them. */
-export function RecentRequests({ of }: { of: { readonly key_id?: string; readonly account_id?: string } }) {
+/** Whose requests a list has. */
+type RequestsOf = { readonly [name in "account_id" | "key_id" | "user_id" | "team_id"]?: string };
+
+/** The newest requests of an account, or of a key, a user or a team in it, and the way to all of them. */
+export function RecentRequests({ of }: { of: RequestsOf }) {
   const loaded = useLoad(JSON.stringify(of), async (signal) => {
     return (await call("GET /api/admin/generations", { query: { ...of, limit: ROWS }, signal })).data;
   });

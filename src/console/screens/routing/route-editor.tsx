@@ -14,7 +14,7 @@ import type { Option } from "../../state/filter-options.ts";
 import { type Form, useForm } from "../../state/form.ts";
 import { useLoad } from "../../state/load.ts";
 import { optionsOf } from "../../state/names.ts";
-import { isOperator } from "../../state/session.ts";
+import { can, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import { RouteFields } from "./route-fields.tsx";
@@ -52,7 +52,7 @@ export function RouteEditor({ route, account, others, onChanged }: EditorProps) 
   const showsJson = isJson || "problem" in read || !fitsForm(read.definition);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (!("problem" in read) && route?.source !== "file") void form.submit();
+    if (!("problem" in read) && isEditable(route)) void form.submit();
   };
   return (
     <>
@@ -95,7 +95,7 @@ export function RouteEditor({ route, account, others, onChanged }: EditorProps) 
               onInput={(json) => form.set({ json })}
             />
           ) : (
-            <fieldset class="fixed-fields stack" disabled={route?.source === "file"}>
+            <fieldset class="fixed-fields stack" disabled={!isEditable(route)}>
               <RouteFields
                 definition={read.definition}
                 options={optionsWith(others)}
@@ -105,11 +105,11 @@ export function RouteEditor({ route, account, others, onChanged }: EditorProps) 
               />
             </fieldset>
           )}
-          {route?.source === "file" ? null : (
+          {isEditable(route) ? (
             <SaveBar form={form}>
               {route === null ? null : <RemoveRoute route={route} onRemoved={() => onChanged(null)} />}
             </SaveBar>
-          )}
+          ) : null}
         </form>
       </section>
       {route?.version == null ? null : <Versions route={route} onRestored={() => onChanged(route.name)} />}
@@ -129,6 +129,11 @@ export function RouteEditor({ route, account, others, onChanged }: EditorProps) 
       />
     </>
   );
+}
+
+/** Whether a route can be changed here: not one of the configuration file, and not without the right to. */
+function isEditable(route: NamedRoute | null): boolean {
+  return can("manage") && route?.source !== "file";
 }
 
 /** The fields of definitions, whose errors are shown beside them. */
@@ -223,7 +228,7 @@ function Versions({ route, onRestored }: { route: NamedRoute; onRestored: () => 
               </summary>
               <pre class="breaks">{JSON.stringify(definition, null, 2)}</pre>
             </details>
-            {version === latest ? null : (
+            {version === latest || !isEditable(route) ? null : (
               <Button kind="bare" onClick={() => restore(version)}>
                 {text.routing.restore}
               </Button>

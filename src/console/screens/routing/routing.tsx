@@ -8,7 +8,7 @@ import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
-import { isManager, isOperator } from "../../state/session.ts";
+import { can, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import { RouteEditor } from "./route-editor.tsx";
@@ -17,25 +17,25 @@ import { printSource } from "./tier-form.ts";
 
 const NEW = "new";
 
-/** The lists of tiers and named routes with an editor, for roles that may edit them. Other roles see only how a request would be routed. */
+/** The lists of tiers and named routes with an editor, for those who may inspect the account. Others see only how a request would be routed. */
 export default function Routing() {
   const [account, setAccount] = useState<string | null>(query.value["account"] ?? null);
   const tiers = useLoad(isOperator.value ? "tiers" : null, async (signal) => {
     return (await call("GET /api/admin/tiers", { signal })).data;
   });
-  const routes = useLoad(isManager.value ? `routes ${account ?? ""}` : null, async (signal) => {
+  const routes = useLoad(can("inspect") ? `routes ${account ?? ""}` : null, async (signal) => {
     const ofAccount = account === null ? {} : { query: { account_id: account } };
     return (await call("GET /api/admin/named-routes", { ...ofAccount, signal })).data;
   });
   const error = tiers.error ?? routes.error;
-  if (!isManager.value)
+  if (!can("inspect"))
     return (
       <Page title={text.routing.title}>
         <Explain tried={null} />
       </Page>
     );
   return (
-    <Page title={text.routing.title} actions={<NewButtons />}>
+    <Page title={text.routing.title} actions={can("manage") ? <NewButtons /> : null}>
       {error === null ? null : (
         <ErrorBox error={error} onRetry={tiers.error === null ? routes.reload : tiers.reload} />
       )}
@@ -115,7 +115,7 @@ function Chosen({
         }}
       />
     );
-  if (route !== null || routeName === NEW)
+  if (route !== null || (routeName === NEW && can("manage")))
     return (
       <RouteEditor
         key={`${account} ${routeName} ${route?.version}`}

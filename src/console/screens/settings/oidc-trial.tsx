@@ -102,7 +102,7 @@ function Outcome({ trial }: { trial: OidcTrial }) {
         {text.settings.trial.waiting}
       </p>
     );
-  const roles = (rights?.organizations ?? []).map(({ name, role }) => `${text.roles[role]} · ${name}`);
+  const roles = (rights?.organizations ?? []).map(describeOrganization);
   return (
     <div class={status === "failed" ? "check-line bad" : "check-line good"} role="status">
       <Icon name={status === "failed" ? "alert" : "check"} />
@@ -155,4 +155,14 @@ function useTrial(id: string | null): OidcTrial | null {
     };
   }, [id]);
   return trial;
+}
+
+type Organization = NonNullable<OidcTrial["rights"]>["organizations"][number];
+
+function describeOrganization({ name, role, teams, unknown_teams }: Organization): string {
+  const parts = [
+    ...teams.map((team) => (team.is_lead ? text.settings.trial.leads(team.name) : team.name)),
+    ...unknown_teams.map(text.settings.trial.noTeam),
+  ];
+  return `${text.roles[role]} · ${name}${parts.length === 0 ? "" : ` (${parts.join(", ")})`}`;
 }

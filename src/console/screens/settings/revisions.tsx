@@ -12,19 +12,22 @@ import { PagedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
 import { Time } from "../../parts/values/values.tsx";
+import type { Option } from "../../state/filter-options.ts";
 import { useForm } from "../../state/form.ts";
 import { useLoad } from "../../state/load.ts";
-import { loadOptions, optionsOf } from "../../state/names.ts";
+import { useKeyOptions } from "../../state/options/account-options.ts";
 import { usePages } from "../../state/pages.ts";
 import { text } from "../../text/text.ts";
 
 const ROWS = 20;
+/** The account whose keys alone change the configuration. */
+const OPERATOR_ACCOUNT = "acct_default";
 /** How many changed settings a row names. */
 const MAX_NAMED = 4;
 
 /** The revisions of the stored configuration: when, by whom, what changed, and a way back. */
 export function Revisions() {
-  loadOptions("keys");
+  const keys = useKeyOptions(OPERATOR_ACCOUNT);
   const pages = usePages<ConfigRevision>("revisions", (after, signal) =>
     call("GET /api/admin/config/revisions", { query: { limit: ROWS, after }, signal }),
   );
@@ -44,7 +47,7 @@ export function Revisions() {
         {(rows) => (
           <Table
             label={text.settings.revisions.title}
-            columns={listColumns(latest, setChosen)}
+            columns={listColumns(latest, keys, setChosen)}
             rows={rows}
             keyOf={({ revision }) => String(revision)}
             hasCards
@@ -66,12 +69,13 @@ export function Revisions() {
   );
 }
 
-function nameCredential(id: string): string {
-  return optionsOf("keys").find(({ value }) => value === id)?.label ?? id;
+function nameCredential(keys: readonly Option[], id: string): string {
+  return keys.find(({ value }) => value === id)?.label ?? id;
 }
 
 function listColumns(
   latest: number,
+  keys: readonly Option[],
   onChoose: (revision: ConfigRevision) => void,
 ): readonly Column<ConfigRevision>[] {
   const { columns: titles } = text.settings.revisions;
@@ -93,7 +97,7 @@ function listColumns(
       id: "who",
       title: titles.who,
       width: 200,
-      cell: ({ changed_by }) => <span title={changed_by}>{nameCredential(changed_by)}</span>,
+      cell: ({ changed_by }) => <span title={changed_by}>{nameCredential(keys, changed_by)}</span>,
     },
     {
       id: "changed",

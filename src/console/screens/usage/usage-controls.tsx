@@ -11,7 +11,7 @@ import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { nameOffset } from "../../state/time-zone.ts";
 import { text } from "../../text/text.ts";
-import { seesUsers } from "../requests/filter-fields.ts";
+import { seesTeams, seesUsers } from "../requests/filter-fields.ts";
 import {
   countDays,
   type DayRange,
@@ -65,6 +65,7 @@ function listFilterFields(): readonly FilterField[] {
     namedField(FILTERS.provider, names.provider, "providers"),
     namedField(FILTERS.key, names.key, "keys"),
     ...(seesUsers() ? [namedField(FILTERS.user, names.user, "users")] : []),
+    ...(seesTeams() ? [namedField(FILTERS.team, names.team, "teams")] : []),
     ...(isOperator.value ? [namedField("account", names.account, "accounts")] : []),
     { ...namedField(FILTERS.client, names.client, "clients"), isClosed: true },
     namedField(FILTERS.tag, names.tag, "tags"),

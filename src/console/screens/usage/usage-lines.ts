@@ -188,5 +188,6 @@ export function idOf(line: UsageLine, by: Dimension): string | null {
 export function nameOf(line: UsageLine, by: Dimension): string | null {
   if (by === "key") return line.key_name ?? null;
   if (by === "user") return line.user_name ?? null;
+  if (by === "team") return line.team_name ?? null;
   return by === "account" ? (line.account_name ?? null) : null;
 }

@@ -15,14 +15,19 @@ import { listSteps, type Period, periodOf } from "./usage-view.ts";
 const METRICS = ["cost", "requests", "errors", "tokens"] as const;
 type PanelMetric = (typeof METRICS)[number];
 
-/** Whose usage a panel shows: of an account, a key, or both. */
-export type UsageOf = { readonly account_id?: string; readonly key_id?: string };
+/** Whose usage a panel shows: of an account, or of a key, a user or a team in it. */
+export type UsageOf = {
+  readonly account_id?: string;
+  readonly key_id?: string;
+  readonly user_id?: string;
+  readonly team_id?: string;
+};
 
-/** Loads the usage of the last 30 days by day. */
-export function useDailyUsage(of: UsageOf) {
+/** Loads the usage of the last 30 days by day; null loads nothing. */
+export function useDailyUsage(of: UsageOf | null) {
   const [period] = useState(() => periodOf("30d", now.peek()));
   const { from, to } = period;
-  const loaded = useLoad(JSON.stringify([of, from, to]), async (signal) => {
+  const loaded = useLoad(of === null ? null : JSON.stringify([of, from, to]), async (signal) => {
     return (await call("GET /api/admin/usage", { query: { from, to, group_by: "day", ...of }, signal })).data;
   });
   return { ...loaded, period };

@@ -8,6 +8,7 @@ export const DIMENSIONS = [
   "provider",
   "key",
   "user",
+  "team",
   "account",
   "client",
   "outcome",
@@ -21,6 +22,7 @@ export const FILTERS = {
   provider: "provider",
   key: "key_id",
   user: "user_id",
+  team: "team_id",
   account: "account_id",
   client: "client",
   tag: "tag",
@@ -107,7 +109,8 @@ export function parseUsageView(query: Readonly<Record<string, string>>, now: num
 }
 
 function parseFilters(query: Readonly<Record<string, string>>): UsageView["filters"] {
-  const names = [FILTERS.model, FILTERS.provider, FILTERS.key, FILTERS.user, FILTERS.client, FILTERS.tag];
+  const { account: _, ...own } = FILTERS;
+  const names = Object.values(own);
   return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
 }
 

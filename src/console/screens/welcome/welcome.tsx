@@ -15,7 +15,7 @@ import { chooseExampleModel } from "../../state/example-model.ts";
 import { finishFirstSteps, hasProvider } from "../../state/first-steps.ts";
 import { toApiError, useLoad } from "../../state/load.ts";
 import { forgetOptions, loadOptions, optionsOf } from "../../state/names.ts";
-import { isManager, isOperator } from "../../state/session.ts";
+import { can, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { AddProvider } from "../providers/add-provider.tsx";
 
@@ -59,7 +59,7 @@ export default function Welcome() {
         <Step number={3} title={words.send} isDone={latest !== null}>
           <div class="row wrap">
             <p class="quiet">{words.sendAbout}</p>
-            <a href="/console/playground">{words.sendHere}</a>
+            {can("call") ? <a href="/console/playground">{words.sendHere}</a> : null}
           </div>
           <Snippets secret={secret} model={model} />
         </Step>
@@ -141,7 +141,7 @@ function MakeKey({ secret, onMade }: { secret: string | null; onMade: (secret: s
         <Code label={text.keys.secret} value={secret} />
       </>
     );
-  if (!isManager.value) return <p class="quiet">{words.askForKey}</p>;
+  if (!can("manage_keys")) return <p class="quiet">{words.askForKey}</p>;
   return (
     <>
       <p class="quiet">{words.keyAbout}</p>

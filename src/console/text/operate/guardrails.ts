@@ -28,7 +28,7 @@ export const guardrailText = {
   fields: "Fields of the guardrail",
   on: (checked: string) => ({ request: "Requests", answer: "Answers", both: "Both" })[checked] ?? checked,
   decides: "the service decides",
-  scope: { all: "all requests", models: "models", accounts: "accounts", keys: "keys" },
+  scope: { all: "all requests", models: "models", accounts: "accounts", teams: "teams", keys: "keys" },
   state: (isOn: boolean) => (isOn ? "On" : "Off"),
   switchTo: (isOn: boolean) => (isOn ? "Turn on" : "Turn off"),
   switchLabel: (name: string, isOn: boolean) => `Turn ${name} ${isOn ? "on" : "off"}`,

@@ -60,6 +60,8 @@ export const settingsText = {
     open: "Sign in for trial",
     waiting: "Waiting for the sign-in in the other tab.",
     succeeded: (subject: string, rights: string) => `The sign-in of ${subject} succeeded: ${rights}.`,
+    leads: (team: string) => `leads ${team}`,
+    noTeam: (team: string) => `no team ${team}`,
     goOn: "Review and save",
   },
   revisions: {

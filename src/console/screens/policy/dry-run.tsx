@@ -20,10 +20,16 @@ interface Result {
 /** How many of the newest requests are checked. */
 const LAST = 200;
 
-/** What a policy would have done to the account's newest requests. Nothing is saved. */
-export function DryRun({ account, policy }: { account: string; policy: Policy }) {
-  const { data, error, isLoading, reload } = useLoad(JSON.stringify([account, policy]), async (signal) => {
-    const body = { account_id: account, policy, last: LAST };
+/** Whose policy is tried: of an account, or of a team in it. */
+export interface TriedOn {
+  readonly account_id: string;
+  readonly team_id?: string;
+}
+
+/** What a policy would have done to the newest requests of an account or a team. Nothing is saved. */
+export function DryRun({ of, policy }: { of: TriedOn; policy: Policy }) {
+  const { data, error, isLoading, reload } = useLoad(JSON.stringify([of, policy]), async (signal) => {
+    const body = { ...of, policy, last: LAST };
     return (await callPath("POST /api/admin/policy/dry-run", { body, signal })) as Result;
   });
   if (error !== null) return <ErrorBox error={error} onRetry={reload} />;

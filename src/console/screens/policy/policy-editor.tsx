@@ -10,10 +10,9 @@ import { showToast } from "../../parts/layout/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
 import { loadModelPatterns, modelPatterns } from "../../state/options/model-patterns.ts";
-import { isManager } from "../../state/session.ts";
+import { can } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { type AccountFields, changeAccount } from "./change-account.ts";
-import { DryRun } from "./dry-run.tsx";
+import { DryRun, type TriedOn } from "./dry-run.tsx";
 import {
   FLAGS,
   fromDraft,
@@ -24,14 +23,30 @@ import {
   toDraft,
 } from "./policy-form.ts";
 
+/** Whose policy is edited, and how it is saved. */
 interface EditorProps {
-  readonly account: AccountFields;
+  /** The id of the account or the team. */
+  readonly id: string;
+  readonly policy: Policy;
+  readonly about: string;
+  readonly save: (policy: Partial<Policy>) => Promise<unknown>;
   readonly onSaved: () => void;
+  /** On whose recorded requests the policy is tried. */
+  readonly triedOn: TriedOn;
+  /** Whether the person may save it. */
+  readonly isEditable: boolean;
 }
 
-/** The policy of an account as a form or as JSON, with a trial on its recorded requests. */
-export function PolicyEditor({ account, onSaved }: EditorProps) {
-  const { form, problem, tried, change, toggle, submit, tryOut } = usePolicyForm({ account, onSaved });
+/** A policy as a form or as JSON, with a trial on recorded requests. Those who may only try policies change the form and cannot save it. */
+export function PolicyEditor(props: EditorProps) {
+  const { triedOn, isEditable } = props;
+  const canTry = can("inspect");
+  const { form, problem, tried, change, toggle, submit, tryOut } = usePolicyForm(props, canTry);
+  const tryButton = canTry ? (
+    <Button icon="play" onClick={tryOut}>
+      {text.people.dryRun}
+    </Button>
+  ) : null;
   return (
     <section class="card">
       <div class="card-head">
@@ -40,7 +55,7 @@ export function PolicyEditor({ account, onSaved }: EditorProps) {
         <FormOrJson label={text.people.formOrJson} isJson={form.values.isJson} onToggle={toggle} />
       </div>
       <form class="card-body stack" onSubmit={submit}>
-        <p class="quiet">{text.people.policyAbout}</p>
+        <p class="quiet">{props.about}</p>
         <FormError error={form.error} form={form} />
         {form.values.isJson ? (
           <TextArea
@@ -51,16 +66,10 @@ export function PolicyEditor({ account, onSaved }: EditorProps) {
             onInput={(json) => change({ json })}
           />
         ) : (
-          <Fields form={form} onChange={change} />
+          <Fields form={form} onChange={change} isDisabled={!isEditable && !canTry} />
         )}
-        {isManager.value ? (
-          <SaveBar form={form}>
-            <Button icon="play" onClick={tryOut}>
-              {text.people.dryRun}
-            </Button>
-          </SaveBar>
-        ) : null}
-        {tried === null ? null : <DryRun account={account.id} policy={tried} />}
+        {isEditable ? <SaveBar form={form}>{tryButton}</SaveBar> : <div class="row">{tryButton}</div>}
+        {tried === null ? null : <DryRun of={triedOn} policy={tried} />}
       </form>
     </section>
   );
@@ -70,16 +79,16 @@ export function PolicyEditor({ account, onSaved }: EditorProps) {
 const PAUSE_MS = 400;
 
 /** Returns the state of the form, the problem of its JSON and the policy to try (each null if there is none), and the handlers. */
-function usePolicyForm({ account, onSaved }: EditorProps) {
+function usePolicyForm({ id, policy, save, onSaved, isEditable }: EditorProps, canTry: boolean) {
   const [problem, setProblem] = useState<string | null>(null);
   const [tried, setTried] = useState<Policy | null>(null);
-  const form = useForm<PolicyDraft, AccountFields>({
-    draft: `policy ${account.id}`,
-    initial: toDraft(account.policy),
+  const form = useForm<PolicyDraft, unknown>({
+    draft: `policy ${id}`,
+    initial: toDraft(policy),
     fields: LISTS.map((name) => `policy.${name}`),
     send(draft) {
       const read = fromDraft(draft);
-      return changeAccount(account.id, { policy: "policy" in read ? read.policy : {} });
+      return save("policy" in read ? read.policy : {});
     },
     onSent() {
       showToast(text.lists.saved);
@@ -101,7 +110,7 @@ function usePolicyForm({ account, onSaved }: EditorProps) {
     setProblem(null);
     form.set(part);
     clearTimeout(timer.current);
-    if (!next.isJson && hasChanged(next, account.policy))
+    if (canTry && !next.isJson && hasChanged(next, policy))
       timer.current = setTimeout(() => {
         const read = fromDraft(next);
         if ("policy" in read) setTried(read.policy);
@@ -114,7 +123,7 @@ function usePolicyForm({ account, onSaved }: EditorProps) {
   };
   const submit = (event: Event) => {
     event.preventDefault();
-    withPolicy(() => void form.submit());
+    if (isEditable) withPolicy(() => void form.submit());
   };
   return { form, problem, tried, change, toggle, submit, tryOut: () => withPolicy(setTried) };
 }
@@ -145,9 +154,11 @@ function suggestionsFor(name: ListName) {
 function Fields({
   form,
   onChange,
+  isDisabled,
 }: {
   form: Form<PolicyDraft>;
   onChange: (part: Partial<PolicyDraft>) => void;
+  isDisabled: boolean;
 }) {
   return (
     <>
@@ -160,7 +171,7 @@ function Fields({
             error={form.errorOf(`policy.${name}`)}
             value={form.values[name]}
             onInput={(value) => onChange({ [name]: value })}
-            isDisabled={!isManager.value}
+            isDisabled={isDisabled}
             {...suggestionsFor(name)}
           />
         ))}
@@ -172,12 +183,14 @@ function Fields({
             label={text.people[name]}
             isChecked={form.values[name]}
             onChange={(isChecked) => onChange({ [name]: isChecked })}
+            isDisabled={isDisabled}
           />
         ))}
         <Check
           label={text.people.marksCaches}
           isChecked={form.values.marksCaches}
           onChange={(marksCaches) => onChange({ marksCaches })}
+          isDisabled={isDisabled}
         />
       </div>
     </>

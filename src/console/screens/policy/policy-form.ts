@@ -1,5 +1,6 @@
 /** A policy as texts of a form. Pure functions. */
 import type { Policy } from "../../api/schema.ts";
+import { splitLines } from "../../state/split-lines.ts";
 import { text } from "../../text/text.ts";
 
 /** The lists of a policy. Those that are null without entries allow everything. */
@@ -33,20 +34,12 @@ export function toDraft(policy: Policy): PolicyDraft {
 export function fromDraft(draft: PolicyDraft): { readonly policy: Policy } | { readonly problem: string } {
   if (draft.isJson) return parseJson(draft.json);
   const lists = LISTS.map((name) => {
-    const lines = readLines(draft[name]);
+    const lines = splitLines(draft[name]);
     return [name, lines.length === 0 && name.startsWith("allowed") ? null : lines];
   });
   const flags = FLAGS.map((name) => [name, draft[name]]);
   const prompt_caching = draft.marksCaches ? "auto" : "off";
   return { policy: { ...Object.fromEntries([...lists, ...flags]), prompt_caching } as Policy };
-}
-
-/** Returns the entries of a list: one per line or separated by commas. */
-function readLines(text: string): string[] {
-  return text
-    .split(/[\n,]/)
-    .map((line) => line.trim())
-    .filter(Boolean);
 }
 
 /** Switches between form and JSON, taking over what was typed. JSON that cannot be read stays, with the reason. */

@@ -1,6 +1,6 @@
 /** The fields of the form for a budget, and what is sent of them. Pure functions. */
 
-type BudgetSubject = "account" | "key" | "member" | "end_user" | "tag";
+type BudgetSubject = "account" | "team" | "member" | "key" | "end_user" | "tag";
 type BudgetPeriod = "total" | "day" | "week" | "month" | "rolling";
 
 /** The typed values. */
@@ -53,14 +53,20 @@ export type BudgetProblem = "limit" | "warnAt" | "days" | "value";
 /** Returns the first problem of a form; null if it can be sent. */
 export function findBudgetProblem(input: BudgetInput): BudgetProblem | null {
   const { subject, value, limit, period, days, warnAt } = input;
-  if ((subject === "key" || subject === "member") && value.trim() === "") return "value";
+  if (["key", "member", "team"].includes(subject) && value.trim() === "") return "value";
   if (!(Number(limit) > 0)) return "limit";
   if (period === "rolling" && !(/^\d{1,3}$/.test(days.trim()) && Number(days) >= 1 && Number(days) <= 365))
     return "days";
   return Number(warnAt) >= 1 && Number(warnAt) <= 100 ? null : "warnAt";
 }
 
-const SUBJECT_FIELDS = { key: "key_id", member: "user_id", end_user: "end_user", tag: "tag" } as const;
+const SUBJECT_FIELDS = {
+  key: "key_id",
+  member: "user_id",
+  team: "team_id",
+  end_user: "end_user",
+  tag: "tag",
+} as const;
 
 /** Returns the body of a change. */
 export function toBudgetChange({ name, limit, action, warnAt }: BudgetInput): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { call } from "../api/client.ts";
+import { call } from "../../api/client.ts";
 
 /** An account in a list to choose from. */
 interface AccountName {
