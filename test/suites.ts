@@ -65,7 +65,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   },
   console: {
     what: "the console in a browser",
-    minutes: 6,
+    minutes: 11,
     variable: "GATEWAY_TEST_BROWSER",
     files: () => ["test/console"],
   },
@@ -171,6 +171,12 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     what: "days of traffic to twenty simulated vendors (`npm test` runs half an hour)",
     minutes: 3,
     run: () => import("./traffic/run.ts"),
+  },
+  screens: {
+    what: "prints how long each screen of the console takes to show its data, and how many requests it sends, for a company of 200 people, 600 keys and 30 teams",
+    minutes: 3,
+    variable: "GATEWAY_TEST_BROWSER",
+    run: () => import("./console/screens/run.ts"),
   },
   pictures: {
     what: "takes the pictures of `docs/console`. A further argument selects those whose names contain it",

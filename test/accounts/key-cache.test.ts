@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { StoreHealth } from "../../src/base/failures/store-health.ts";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { createKeyCache } from "../../src/core/accounts/memory/key-cache.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../src/core/accounts/records/records.ts";
+import { DEFAULT_ACCOUNT_ID, FIRST_SECRET, type KeyRecord } from "../../src/core/accounts/records/records.ts";
 import { createSecret, hashSecret } from "../../src/core/accounts/records/secrets.ts";
 import type { KeyStore, KeyUse } from "../../src/core/accounts/stores/key-store.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -22,6 +22,9 @@ const KEY: KeyRecord = {
   name: "test",
   hash: hashSecret(SECRET),
   hint: "",
+  teamId: null,
+  tags: null,
+  ...FIRST_SECRET,
   createdAt: 0,
   expiresAt: null,
   revokedAt: null,
@@ -36,7 +39,11 @@ function createSlowStore(key = KEY) {
   let gate = Promise.resolve();
   const store: KeyStore = {
     insertKey: () => Promise.reject(new Error("not in this test")),
+    insertKeyWithin: () => Promise.reject(new Error("not in this test")),
+    countValidKeys: () => Promise.reject(new Error("not in this test")),
+    rotateKey: () => Promise.reject(new Error("not in this test")),
     listExpiringKeys: async () => [],
+    claimFormerSecrets: async () => [],
     listKeys: async () => [key],
     findKey: async () => key,
     findKeyNames: async () => new Map([[key.id, key.name]]),

@@ -79,6 +79,7 @@ describe("the policy of a caller", () => {
     key: { models } as KeyRecord,
     account: { policy: { ...OPEN_POLICY, allowedProviders: ["azure"] } } as unknown as AccountRecord,
     member: null,
+    team: null,
   });
 
   test("merges the operator's policy, the account's policy and the key's models", () => {

@@ -3,6 +3,7 @@ import { createKey, type NewKey } from "../../src/core/accounts/manage/manage-ke
 import {
   type AccountRecord,
   DEFAULT_ACCOUNT_ID,
+  NO_KEY_DEFAULTS,
   OPEN_POLICY,
 } from "../../src/core/accounts/records/records.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
@@ -65,6 +66,7 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     organizationId: "org_daily",
     userId: "user_rich",
     role: "member",
+    source: "manual",
     dailyLimit: MEMBER_LIMIT,
     createdAt: 1,
   });
@@ -136,6 +138,7 @@ function presentAccount(id: string, monthlyLimit: number | null): AccountRecord 
     email: null,
     externalId: null,
     createdAt: 1,
+    ...NO_KEY_DEFAULTS,
     closedAt: null,
   };
 }

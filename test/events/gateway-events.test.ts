@@ -117,6 +117,47 @@ describe("events of a gateway", () => {
     });
     expect(names()).toEqual(["in three days", "in eight days"]);
   });
+
+  test("announce once that the former secret of a rotated key ends although it is still used, and none that was given up", async () => {
+    const { data } = await admin("POST", "/users", { name: "Ada", overdraft: null });
+    const make = async (name: string) => {
+      const made = await admin("POST", "/keys", { account_id: data.id, user_id: data.id, name });
+      return { id: made.data.id, secret: String(made.body["key"]) };
+    };
+    const keys = [await make("still used"), await make("given up")] as const;
+    const ends = new Date(clock.now() + DAY_MS).toISOString();
+    for (const { id } of keys) await admin("POST", `/keys/${id}/rotate`, { overlap_hours: 24 });
+    /** Asks with a secret as soon as the gateway has read its store, after a step of the clock. */
+    const useOf = (key: string) =>
+      waitFor(async () => {
+        const body = { model: "acme/one", messages: [{ role: "user", content: "Hi" }] };
+        const response = await postChat({ ...gateway, key }, body);
+        await response.text();
+        if (response.status === 200) return true;
+        clock.advance(1_000);
+        return null;
+      });
+    const pass = async (hours: number) => {
+      for (let step = 0; step < hours * 6; step++) {
+        clock.advance(600_000);
+        await turnEventLoop(TURNS);
+      }
+    };
+    for (const { secret } of keys) await useOf(secret);
+    await pass(13);
+    expect(types()).toEqual([]);
+    const usedAt = new Date(clock.now() - (clock.now() % 3_600_000)).toISOString();
+    await useOf(keys[0].secret);
+    const { body } = await untilEvent("key.expiring", 60_000);
+    expect(body.data).toEqual({
+      ...{ key_id: keys[0].id, key_name: "still used", account_id: data.id, user_id: data.id, team_id: null },
+      ...{ expires_at: ends, is_former_secret: true, last_used_at: usedAt },
+    });
+    expect(body.text).toContain(`ends at ${ends}, but was still used in the hour of ${usedAt}`);
+    await useOf(keys[0].secret);
+    await pass(12);
+    expect(types()).toEqual(["key.expiring"]);
+  });
 });
 
 describe("POST /api/admin/webhooks/test", () => {
@@ -224,6 +265,38 @@ describe("budgets", () => {
       await turnEventLoop(TURNS);
     }
     expect([countOf("budget.warning"), countOf("budget.reached")]).toEqual([1, 1]);
+  });
+
+  test("a budget of a team is named with its team in warnings and events, and other budgets are not", async () => {
+    const { id } = (await admin("POST", "/organizations", { name: "Acme", overdraft: null })).data;
+    const team = (await admin("POST", `/organizations/${id}/teams`, { name: "Search" })).data;
+    const made = await admin("POST", "/keys", { name: "k", account_id: id, team_id: team.id });
+    const budget = { account_id: id, limit: 2 * COST, action: "warn", warn_at: 0.5, period: "total" };
+    await admin("POST", "/budgets", { ...budget, team_id: team.id, name: "Small" });
+    await admin("POST", "/budgets", { ...budget, name: "Whole", limit: 100 });
+    const ask = async () => {
+      const body = { model: "acme/paid", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] };
+      const response = await postChat({ ...gateway, key: String(made.body["key"]) }, body);
+      return JSON.stringify(await response.json());
+    };
+    await ask();
+    const warning = await untilEvent("budget.warning", 2_000);
+    expect(warning.body.data).toMatchObject({ team_id: team.id, team_name: "Search", budget_name: "Small" });
+    expect(await ask()).toContain(
+      JSON.stringify('The budget "Small" of the team "Search" has passed 50 % of its limit.'),
+    );
+    const { body } = await untilEvent("budget.reached", 2_000);
+    expect(body.text).toBe(
+      'The budget "Small" of the team "Search" is used up. Spent: $0.00012 of $0.00012.',
+    );
+    await admin("PATCH", `/organizations/${id}/teams/${team.id}`, { name: "Find" });
+    await ask();
+    const renamed = JSON.stringify('The budget "Small" of the team "Find" is used up.');
+    await waitFor(async () => {
+      clock.advance(2_000);
+      await turnEventLoop(TURNS);
+      return (await ask()).includes(renamed) ? true : null;
+    });
   });
 
   test("a request that a budget rejects reports it as reached, for its tag alone", async () => {

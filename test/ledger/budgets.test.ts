@@ -201,6 +201,54 @@ describe.each(databases)("budgets on $name", ({ name, isAbsent, environment }) =
     expect(await status(String(other.body["key"]))).toBe(200);
   });
 
+  /** Creates an organization without a bound, with a team. Returns the team's id, two of its keys, and one of the organization alone. */
+  async function newTeam() {
+    account_id = (await manage("POST", "/organizations", { name: "Acme", overdraft: null })).data.id;
+    const team_id = (await manage("POST", `/organizations/${account_id}/teams`, { name: "Search" })).data.id;
+    const make = async (more: object) => {
+      const { body, data } = await manage("POST", "/keys", { name: "k", account_id, ...more });
+      return { id: data.id, secret: String(body["key"]) };
+    };
+    return { team_id, keys: [await make({ team_id }), await make({ team_id })], outside: await make({}) };
+  }
+  const rotate = async (id: string | undefined) =>
+    String((await manage("POST", `/keys/${id}/rotate`, {})).body["key"]);
+
+  test.skipIf(isAbsent)(
+    "a budget of a team counts its keys together, also before it was set, after a rotation and after a restart",
+    async () => {
+      await start();
+      const { team_id, keys, outside } = await newTeam();
+      const [first, second] = keys.map(({ secret }) => secret) as [string, string];
+      for (const key of [first, second, first, outside.secret]) expect(await status(key)).toBe(200);
+      const budget = await createBudget({ account_id, team_id, period: "week" });
+      expect(budget["spent"]).toBeCloseTo(3 * COST, 9);
+      const rotated = await rotate(keys[0]?.id);
+      let answers = 3;
+      for (const key of [first, rotated, second]) {
+        expect(await status(key)).toBe(200);
+        answers += 1;
+      }
+      answers += await spendAll(rotated);
+      for (const key of [first, second]) {
+        const { error, ...rejected } = await send(key);
+        expect(rejected.status).toBe(402);
+        expect(error?.metadata).toMatchObject({ limit_source: "budget", budget: budget.id });
+        expect(error?.message).toContain('the budget "Search by week" of the team "Search"');
+      }
+      expect(await status(outside.secret)).toBe(200);
+      await gateway.stop({ keepData: true });
+      const { dataDir, key: own } = gateway;
+      gateway = await startTestGateway({ clock, yaml: yaml(), environment: variables, dataDir, key: own });
+      for (const key of [rotated, second]) expect(await status(key)).toBe(402);
+      expect(await status(outside.secret)).toBe(200);
+      const { data } = await manage("GET", `/budgets/${budget.id}`);
+      expect(data["spent"]).toBeCloseTo(answers * COST, 9);
+      const report = await manage("GET", `/usage?group_by=team&team_id=${team_id}`);
+      expect(report.rows.map(({ cost }) => cost)).toEqual([data["spent"]]);
+    },
+  );
+
   test.skipIf(isAbsent)("a rolling budget counts the current day and the days before it", async () => {
     await start();
     const key = await newAccount();
@@ -269,16 +317,17 @@ describe.each(databases)("budgets on $name", ({ name, isAbsent, environment }) =
     expect((await manage("GET", `/budgets/${id}`)).data["spent"]).toBeCloseTo(answers * COST, 9);
   });
 
+  /** Starts a gateway on the database of the first one. Holds wait for other gateways by the clock, so both have the real one. */
+  const startOther = () => startTestGateway({ yaml: yaml(), environment: variables, key: gateway.key });
+
   test.skipIf(isAbsent || name === "SQLite")(
     "two gateways together spend no more than a budget allows",
     async () => {
-      // Holds wait for other gateways by the clock.
       variables = await environment();
       gateway = await startTestGateway({ yaml: yaml(), environment: variables });
       const key = await newAccount();
       const { id } = await createBudget({ account_id, limit: 3 * LIMIT, period: "total" });
-      const shared = { yaml: yaml(), environment: variables, key: gateway.key };
-      const other = await startTestGateway(shared);
+      const other = await startOther();
       const statuses: number[] = [];
       try {
         for (let round = 0; round < 24; round++) {
@@ -287,6 +336,50 @@ describe.each(databases)("budgets on $name", ({ name, isAbsent, environment }) =
         }
       } finally {
         // Saves what it has spent.
+        await other.stop();
+      }
+      expect(new Set(statuses)).toEqual(new Set([200, 402]));
+      const { data } = await manage("GET", `/budgets/${id}`);
+      expect(data["spent"]).toBeCloseTo(statuses.filter((status) => status === 200).length * COST, 9);
+      expect(data["spent"]).toBeLessThanOrEqual(3 * LIMIT);
+    },
+  );
+
+  test.skipIf(isAbsent || name === "SQLite")(
+    "two gateways together spend no more than the budget of a team allows, also after one restarts and a key is rotated",
+    async () => {
+      variables = await environment();
+      gateway = await startTestGateway({ yaml: yaml(), environment: variables });
+      const { team_id, keys, outside } = await newTeam();
+      let secrets = keys.map(({ secret }) => secret);
+      const statuses: number[] = [];
+      for (const key of secrets) statuses.push(await status(key));
+      const { id, spent } = await createBudget({ account_id, team_id, limit: 3 * LIMIT, period: "total" });
+      expect(spent).toBeCloseTo(2 * COST, 9);
+      let other = await startOther();
+      const spendOnBoth = async (rounds: number) => {
+        for (let round = 0; round < rounds; round++) {
+          const sent = [gateway, other].flatMap(({ base }) =>
+            secrets.map(async (key) => (await send(key, {}, base)).status),
+          );
+          statuses.push(...(await Promise.all(sent)));
+        }
+      };
+      try {
+        await spendOnBoth(4);
+        const rotated = await callAdmin(other, other.adminKey, "POST", `/keys/${keys[0]?.id}/rotate`, {});
+        secrets = [...secrets, String(rotated.body["key"])];
+        await eventually("the first gateway to know the new secret", async () => {
+          const { status } = await send(secrets[2] as string);
+          if (status !== 401) statuses.push(status);
+          return status !== 401;
+        });
+        await spendOnBoth(3);
+        await other.stop();
+        other = await startOther();
+        await spendOnBoth(12);
+        expect((await send(outside.secret, {}, other.base)).status).toBe(200);
+      } finally {
         await other.stop();
       }
       expect(new Set(statuses)).toEqual(new Set([200, 402]));

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { DAY_MS } from "../../src/base/time/time.ts";
 import type { InferencePrincipal } from "../../src/core/accounts/records/principal.ts";
-import { type AccountRecord, OPEN_POLICY } from "../../src/core/accounts/records/records.ts";
+import { type AccountRecord, NO_KEY_DEFAULTS, OPEN_POLICY } from "../../src/core/accounts/records/records.ts";
 import { Ledger } from "../../src/core/ledger/credits/ledger.ts";
 import { MemoryHoldBook } from "../../src/core/ledger/holds/memory-hold-book.ts";
 import type { LedgerStore } from "../../src/core/ledger/records/ledger-store.ts";
@@ -49,6 +49,7 @@ const account: AccountRecord = {
   email: null,
   externalId: null,
   createdAt: 0,
+  ...NO_KEY_DEFAULTS,
   closedAt: null,
 };
 const principal = {

@@ -140,7 +140,8 @@ describe("a budget for each tag with many tags in SQLite", () => {
         return store.claimMarks(...args);
       },
     };
-    const watch = new BudgetWatch({ store: counted, clock: createTestClock(NOW) });
+    const { teams } = createSqliteStores(database);
+    const watch = new BudgetWatch({ store: counted, teams, clock: createTestClock(NOW) });
     const spend = () => {
       for (let n = 1; n <= count; n++) {
         const spender = {
@@ -181,7 +182,7 @@ describe("the watch of budgets", () => {
   test.each(["sumBudgets", "claimMarks"] as const)(
     "reports a state with the next check if the store has failed: %s",
     async (name) => {
-      const budgets = createSqliteStores(connect()).budgets;
+      const { budgets, teams } = createSqliteStores(connect());
       await budgets.insertBudget({ ...BUDGET, subject: "account" });
       let failures = 1;
       const store: BudgetStore = Object.assign(Object.create(budgets), {
@@ -190,7 +191,7 @@ describe("the watch of budgets", () => {
           return Reflect.apply(budgets[name], budgets, args);
         },
       });
-      const watch = new BudgetWatch({ store, clock: createTestClock(NOW) });
+      const watch = new BudgetWatch({ store, teams, clock: createTestClock(NOW) });
       const spender = { accountId: "user_a", keyId: "key_a", userId: null, createdAt: NOW, tags: [] };
       watch.refused([{ ...BUDGET, subject: "account" }], BUDGET.id, spender);
       const sent: GatewayEvent[] = [];

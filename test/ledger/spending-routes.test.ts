@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
-import { OPEN_POLICY } from "../../src/core/accounts/records/records.ts";
+import { NO_KEY_DEFAULTS, OPEN_POLICY } from "../../src/core/accounts/records/records.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import {
   FIXED_ROUTES,
@@ -124,6 +124,7 @@ async function makeEmptyAccount(dataDir: string): Promise<string> {
     email: null,
     externalId: null,
     createdAt: 1,
+    ...NO_KEY_DEFAULTS,
     closedAt: null,
   });
   const owner = { accountId: "user_empty", userId: "user_empty" };

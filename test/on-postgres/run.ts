@@ -26,6 +26,9 @@ const FOLDERS = [
   "provider-keys",
 ];
 
+/** Tests of the console in a browser that are about several gateways, too. */
+const BROWSER_FILES = ["test/console/browser/company-day-browser.test.ts"];
+
 /** Why files are excluded that would test the same on any database. */
 const [BODIES, PROVIDERS, PROCESS] = [
   "is about the bytes of requests and answers",
@@ -80,7 +83,8 @@ function listFiles(): string[] {
   const files = [...FOLDERS, ...ON_SERVERS].flatMap((folder) => [
     ...new Glob(`test/${folder}/**/*.test.ts`).scanSync(ROOT),
   ]);
-  return files.filter((file) => EXCLUDED[relative("test", file)] === undefined).sort();
+  const included = files.filter((file) => EXCLUDED[relative("test", file)] === undefined);
+  return [...included, ...BROWSER_FILES].sort();
 }
 
 const server = await startTestPostgres({ max_connections: MAX_CONNECTIONS });
@@ -95,6 +99,7 @@ try {
       ...process.env,
       GATEWAY_TEST_POSTGRES: await server.createMigratedDatabase(),
       GATEWAY_TEST_REDIS: redis.url,
+      GATEWAY_TEST_BROWSER: "true",
     },
     stdin: "ignore",
     stdout: "inherit",

@@ -38,6 +38,7 @@ describe("POST provider-keys", () => {
       readable: true,
       models: ["acme/*"],
       members: null,
+      teams: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),
       last_used_at: null,

@@ -54,6 +54,7 @@ async function store(vault: ReturnType<typeof vaultOf>, id: string): Promise<voi
     enabled: true,
     models: null,
     members: null,
+    teams: null,
     createdAt: 0,
     updatedAt: 0,
     lastUsedAt: null,

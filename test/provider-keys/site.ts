@@ -2,10 +2,11 @@ import type { Stores } from "../../src/app/stores/stores.ts";
 import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import {
   type AccountRecord,
+  NO_KEY_DEFAULTS,
   OPEN_POLICY,
   type Policy,
-  type Role,
 } from "../../src/core/accounts/records/records.ts";
+import type { Role } from "../../src/core/accounts/records/rights.ts";
 import { openTestStores } from "../support/databases/test-stores.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/vendors/recording-vendor.ts";
@@ -84,7 +85,11 @@ ${providers}`,
       return answer.json.data.id;
     },
     async chat(secret, more = {}) {
-      const body = { model: "acme/model", messages: [{ role: "user", content: "Hi" }], ...more };
+      const body = {
+        model: "acme/model",
+        messages: [{ role: "user", content: "Hi" }],
+        ...more,
+      };
       return readAnswer(
         await fetch(`${gateway.base}/chat/completions`, {
           method: "POST",
@@ -154,13 +159,17 @@ export async function makeAccount({ stores }: Site, wanted: Wanted = {}): Promis
     email: null,
     externalId: null,
     createdAt: 0,
+    ...NO_KEY_DEFAULTS,
     closedAt: null,
   };
   await stores.accounts.insertAccount(account);
   for (const [userId, role] of Object.entries(members ?? {})) {
     if ((await stores.accounts.findAccount(userId)) === null)
       await stores.accounts.insertAccount({ ...account, id: userId, kind: "user", policy: OPEN_POLICY });
-    await stores.accounts.putMember({ organizationId: id, userId, role, dailyLimit: null, createdAt: 0 });
+    await stores.accounts.putMember({
+      ...{ organizationId: id, userId, role, dailyLimit: null },
+      ...{ source: "manual", createdAt: 0 },
+    });
   }
   return id;
 }

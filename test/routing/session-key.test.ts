@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { InferencePrincipal } from "../../src/core/accounts/records/principal.ts";
-import { type AccountRecord, type KeyRecord, OPEN_POLICY } from "../../src/core/accounts/records/records.ts";
+import {
+  type AccountRecord,
+  FIRST_SECRET,
+  type KeyRecord,
+  NO_KEY_DEFAULTS,
+  OPEN_POLICY,
+} from "../../src/core/accounts/records/records.ts";
 import { freeSessionKeyOf, sessionKeyOf } from "../../src/core/routing/affinity/session-key.ts";
 
 function keyOf(accountId: string, keyId: string): InferencePrincipal {
@@ -12,6 +18,9 @@ function keyOf(accountId: string, keyId: string): InferencePrincipal {
     name: "",
     hash: "",
     hint: "",
+    teamId: null,
+    tags: null,
+    ...FIRST_SECRET,
     spendLimit: null,
     spendLimitPeriod: null,
     models: null,
@@ -35,9 +44,10 @@ function keyOf(accountId: string, keyId: string): InferencePrincipal {
     email: null,
     externalId: null,
     createdAt: 0,
+    ...NO_KEY_DEFAULTS,
     closedAt: null,
   };
-  return { kind: "key", key, account, member: null };
+  return { kind: "key", key, account, member: null, team: null };
 }
 
 const ADA = keyOf("user_ada", "key_1");

@@ -5,6 +5,7 @@ import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import {
   type AccountRecord,
   DEFAULT_ACCOUNT_ID,
+  NO_KEY_DEFAULTS,
   OPEN_POLICY,
 } from "../../src/core/accounts/records/records.ts";
 import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records/records.ts";
@@ -548,6 +549,7 @@ class Simulation {
       organizationId: "org_b",
       userId: "user_a",
       role: "member",
+      source: "manual",
       dailyLimit: DAILY_LIMIT,
       createdAt: 1,
     });
@@ -627,6 +629,7 @@ function presentAccount(id: string): AccountRecord {
     email: null,
     externalId: null,
     createdAt: 1,
+    ...NO_KEY_DEFAULTS,
     closedAt: null,
   };
 }

@@ -25,6 +25,7 @@ import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
 import { testHealthHistoryStore } from "./contracts/health-history-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
+import { testInvitationStore } from "./contracts/invitation-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testBudgetStore } from "./contracts/money/budget-store.ts";
 import { testHourlyUsage } from "./contracts/money/hourly-usage.ts";
@@ -36,6 +37,7 @@ import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testRejectionStore } from "./contracts/rejection-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
+import { testTeamStore } from "./contracts/team-store.ts";
 
 let dataDir: string;
 let opened: ThreadedStores[];
@@ -61,6 +63,8 @@ function open(start = startInlineThread): SqliteStores {
 describe("SQLite behind threads", () => {
   testAccountStore(() => open().accounts);
   testKeyStore(() => open().keys);
+  testInvitationStore(() => open());
+  testTeamStore(() => open());
   testProviderKeyStore(() => open().providerKeys);
   testPromptLogStore(() => open().promptLog);
   testRejectionStore(() => open().rejections);

@@ -13,6 +13,7 @@ import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
 import { testHealthHistoryStore } from "./contracts/health-history-store.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
+import { testInvitationStore } from "./contracts/invitation-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testBudgetStore } from "./contracts/money/budget-store.ts";
 import { testCreditChanges } from "./contracts/money/credit-changes.ts";
@@ -28,12 +29,15 @@ import { testRejectionStore } from "./contracts/rejection-store.ts";
 import { testRetention } from "./contracts/retention.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
+import { testTeamStore } from "./contracts/team-store.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
 describe("SQLite", () => {
   const connect = useSqlite();
   testAccountStore(() => createSqliteStores(connect()).accounts);
   testKeyStore(() => createSqliteStores(connect()).keys);
+  testInvitationStore(() => createSqliteStores(connect()));
+  testTeamStore(() => createSqliteStores(connect()));
   testProviderKeyStore(() => createSqliteStores(connect()).providerKeys);
   testPromptLogStore(() => createSqliteStores(connect()).promptLog);
   testRejectionStore(() => createSqliteStores(connect()).rejections);
@@ -43,7 +47,10 @@ describe("SQLite", () => {
   testHealthHistoryStore(() => createSqliteStores(connect()).healthHistory);
   testNamedRouteStore(() => createSqliteStores(connect()).namedRoutes);
   testUsageStore(() => new SqliteUsageStore(connect()));
-  testGenerationList(() => new SqliteUsageStore(connect(), RECORD_BOUNDS));
+  testGenerationList(
+    () => new SqliteUsageStore(connect(), RECORD_BOUNDS),
+    () => createSqliteStores(connect()),
+  );
   const connectStores = () => {
     const database = connect();
     return { ledger: new SqliteLedgerStore(database), usage: new SqliteUsageStore(database) };
@@ -69,6 +76,7 @@ describe("SQLite", () => {
     return {
       ledger: new SqliteLedgerStore(database),
       usage: new SqliteUsageStore(database),
+      keys: createSqliteStores(database).keys,
       rollUp: new SqliteRollUp(database),
       run: async (text) => void database.exec(text),
       reopen: () => new SqliteUsageStore(database),
@@ -76,7 +84,8 @@ describe("SQLite", () => {
   });
   testBudgetStore(() => {
     const database = connect();
-    return { budgets: createSqliteStores(database).budgets, usage: new SqliteUsageStore(database) };
+    const { budgets, keys } = createSqliteStores(database);
+    return { budgets, keys, usage: new SqliteUsageStore(database) };
   });
   testCreditChanges(() => {
     const ledger = new SqliteLedgerStore(connect());

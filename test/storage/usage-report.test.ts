@@ -11,6 +11,8 @@ describe("a usage report in SQLite", () => {
     ["all accounts", {}, "INDEX TABLE_day (day>? AND day<?)"],
     ["an account", { accountId: "user_a" }, "PRIMARY KEY (account_id=? AND day>? AND day<?)"],
     ["a key", { keyId: "key_a" }, "INDEX TABLE_key (key_id=? AND day>? AND day<?)"],
+    ["a team", { teamId: "team_a" }, "INDEX TABLE_key (key_id=? AND day>? AND day<?)"],
+    ["all teams", { groups: ["team"] }, "INDEX TABLE_day (day>? AND day<?)"],
   ])("of %s reads only the days that it is about", (_whose, scope, index) => {
     const all = {
       groups: ["model"],

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { lowestIdAt } from "../../src/base/secrets/ids.ts";
 import { DAY_MS, HOUR_MS } from "../../src/base/time/time.ts";
 import { ANY_GENERATION } from "../../src/core/usage/generations/generation-list.ts";
+import { countGenerations } from "../../src/storage/sqlite/usage/generation-counts.ts";
 import {
   describePage,
   listGenerations,
@@ -57,6 +58,7 @@ describe("a usage record in SQLite", () => {
     ["model", "generations_facts"],
     ["provider", "generations_facts"],
     ["errorType", "generations_not_completed"],
+    ["teamId", "generations_facts"],
   ])("is compared with a filter by %s in an index, without its record", (name, index) => {
     const filter = { ...ANY_GENERATION, [name]: "value", fromMs: 0, toMs: 1 };
     const { text, values } = describePage({ ...filter, before: null, limit: 1 }, 1_000);
@@ -68,6 +70,34 @@ describe("a usage record in SQLite", () => {
     expect(plan.join("\n")).not.toContain("TEMP B-TREE");
   });
 });
+
+test.each([[999], [1_001], [5_001]])(
+  "a list of a team with %p keys in SQLite has the generations of these keys alone",
+  async (count) => {
+    const database = connect();
+    const store = new SqliteUsageStore(database);
+    database.exec(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+      INSERT INTO api_keys (id, kind, account_id, team_id, name, hash, hint, created_at)
+      SELECT 'key_' || n, 'inference', 'org_a', 'team_a', 'k', 'hash ' || n, 'gw_…', 1 FROM numbers`);
+    const idAt = (day: number, n: number) =>
+      `${lowestIdAt("gen", (20_000 + day) * DAY_MS + n)}0000000000000000`;
+    const others = Array.from({ length: 60 }, (_, n) => usageOf(idAt(9, n), { keyId: "key_other" }));
+    const own = [idAt(9, 99), idAt(3, 7), idAt(0, 7)];
+    await store.saveUsage([...others, ...own.map((id, n) => usageOf(id, { keyId: `key_${count - n}` }))]);
+    const source = { database, bounds: { scanned: 20, counted: 100 } };
+    const found: string[] = [];
+    let before: string | null = null;
+    do {
+      const page = listGenerations(source, { ...ANY_GENERATION, teamId: "team_a", before, limit: 2 });
+      found.push(...page.records.map(({ id }) => id));
+      before = page.next;
+    } while (before !== null);
+    expect(found).toEqual(own);
+    const range = { fromMs: 20_000 * DAY_MS, toMs: 20_010 * DAY_MS, bucketMs: 10 * DAY_MS };
+    const { buckets } = countGenerations(source, { ...ANY_GENERATION, ...range, teamId: "team_a" });
+    expect(buckets).toMatchObject([{ completed: 3 }]);
+  },
+);
 
 test("a list of generations in SQLite goes on at the end of the day of the next match, not at that of a later day", async () => {
   const database = connect();

@@ -101,6 +101,7 @@ export const STORES_NOTHING: ReadonlySet<string> = new Set([
   "GET /api/admin/health",
   // Its buckets move on with the time.
   "GET /api/admin/health/history",
+  "GET /api/admin/me",
   "GET /api/admin/models",
   "GET /api/admin/models/{author}/{model}",
   "GET /api/admin/settings",

@@ -25,7 +25,14 @@ export async function readState(api: Api, earlier: Api, data: WrittenData): Prom
   await readLists(read);
   await readUsage(read, earlier);
   for (const account of data.accounts) await readAccount(read, account);
+  const [first = ""] = data.organizations;
+  if (data.team !== null) {
+    await read("GET /api/admin/organizations/{id}/teams/{team_id}", [first, data.team]);
+    await read("GET /api/admin/organizations/{id}/teams/{team_id}/members", [first, data.team]);
+  }
+  await read("GET /api/admin/teams");
   for (const organization of data.organizations) {
+    await read("GET /api/admin/organizations/{id}/teams", [organization]);
     await read("GET /api/admin/organizations/{id}", [organization]);
     await read("GET /api/admin/organizations/{id}/members", [organization], `?${ALL}`);
   }

@@ -19,6 +19,8 @@ export interface WrittenData {
   readonly generations: readonly string[];
   /** Those whose bodies may be in the prompt log. */
   readonly logged: readonly string[];
+  /** A team of the first organization; null if the version has none. */
+  readonly team: string | null;
   /** Requests that were rejected before they became generations. Empty if the version does not store them. */
   readonly rejected: readonly string[];
   /** The cookie of a console session; null if the version has none. */
@@ -33,7 +35,7 @@ export const REPEATABLE = { id: "users-1", body: { name: "Made once" } } as cons
 
 /**
  * Makes everything that the API of a version can store: accounts, members, keys of each kind with each limit, credits, provider keys,
- * policies, named routes, tiers, settings, drains, and generations of each outcome in each client API. Members that the version does not take
+ * policies, teams, named routes, tiers, settings, drains, and generations of each outcome in each client API. Members that the version does not take
  * are left out.
  */
 export async function writeData(api: Api, installation: Installation): Promise<WrittenData> {
@@ -44,6 +46,7 @@ export async function writeData(api: Api, installation: Installation): Promise<W
   await writeProviderKeys(api, accounts);
   await writeRoutes(api, accounts);
   await writeConfig(api, installation);
+  const team = await writeTeams(api, accounts);
   await writeBudgets(api, { keys: keys.inferenceKeys, user: accounts.ada, organization: accounts.acme });
   const cookie = await signIn(api, installation);
   const { generations, logged } = await writeGenerations(api, keys.inferenceKeys);
@@ -51,6 +54,7 @@ export async function writeData(api: Api, installation: Installation): Promise<W
   const rejected = await writeRejected(api, keys.inferenceKeys);
   return {
     ...keys,
+    team,
     rejected,
     accounts: ["acct_default", ...Object.values(accounts)],
     organizations: [accounts.acme, accounts.closed],
@@ -244,6 +248,24 @@ async function writeRoutes(api: Api, { ada }: Accounts): Promise<void> {
     await api.send("DELETE", "/api/admin/health/alpha/drain?model=acme/vector", {});
     api.called.add("DELETE /api/admin/health/{provider}/drain");
   }
+}
+
+const TEAMS = "/api/admin/organizations/{id}/teams";
+
+/** Makes teams of an organization, one of which is deleted, with members and a key that is rotated. Returns the id of the first. */
+async function writeTeams(api: Api, { acme, bob }: Accounts): Promise<string | null> {
+  if (!api.has(`POST ${TEAMS}`)) return null;
+  const { id } = (await api.make(`POST ${TEAMS}`, [acme], { name: "Search", tags: ["team:search"] })).data;
+  const gone = await api.make(`POST ${TEAMS}`, [acme], { name: "Gone" });
+  const policy = { denied_models: ["acme/two"] };
+  await api.make(`PATCH ${TEAMS}/{team_id}`, [acme, id], { policy, rate_limit: { concurrent: 40 } });
+  for (const team of [id, gone.data.id])
+    await api.make(`PUT ${TEAMS}/{team_id}/members/{user_id}`, [acme, team, bob], { is_lead: team === id });
+  await api.make(`DELETE ${TEAMS}/{team_id}/members/{user_id}`, [acme, gone.data.id, bob]);
+  await api.make(`DELETE ${TEAMS}/{team_id}`, [acme, gone.data.id]);
+  const key = await api.make(KEYS, [], { name: "a team's", account_id: acme, user_id: bob, team_id: id });
+  await api.make("POST /api/admin/keys/{id}/rotate", [key.data.id], { overlap_hours: 48 });
+  return id;
 }
 
 const CONFIG = "/api/admin/config";

@@ -20,14 +20,14 @@ function createSite() {
   const database = connect();
   const clock = createTestClock();
   const usage = new SqliteUsageStore(database);
-  const { keys, rejections } = createSqliteStores(database);
+  const { keys, accounts, teams, rejections } = createSqliteStores(database);
   const failures: unknown[] = [];
   let successes = 0;
   const feed = new GenerationFeed({
     clock,
     usage,
     rejections: { list: (query) => rejections.listRejections(query) },
-    names: { keys, accounts: createSqliteStores(database).accounts },
+    names: { keys, accounts, teams },
     onSuccess: () => {
       successes += 1;
     },

@@ -183,7 +183,7 @@ describe("a long text", () => {
     const { counts, pause } = countPauses();
     const guardrail: SearchGuardrail = {
       ...{ kind: "search", name: "x", on: "request", action: "warn", beginSearch: null },
-      scope: { accounts: null, keys: null, models: null },
+      scope: { accounts: null, keys: null, teams: null, models: null },
       find: async () => [],
     };
     const about = { generationId: "gen_1", api: "messages", model: "a/m", accountId: null, keyId: null };

@@ -19,7 +19,7 @@ function setUp(onError: "allow" | "block", verdict: HookVerdict | Error = { kind
       return verdict instanceof Error ? Promise.reject(verdict) : Promise.resolve(verdict);
     },
   };
-  const scope = { accounts: null, keys: null, models: null };
+  const scope = { accounts: null, keys: null, teams: null, models: null };
   const guardrail = { kind: "hook", name: "x", on: "answer", scope, hook, onError, stream: "hold" } as const;
   return { checks: new AnswerChecks([new HookStage(guardrail, ABOUT, false)]), questions };
 }

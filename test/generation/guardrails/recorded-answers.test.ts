@@ -27,7 +27,7 @@ const MASK = /\[[A-Z]+_\d+\]/g;
 
 function createChecks(action: "mask" | "warn" | "block"): AnswerChecks {
   const beginSearch = createPatternSearches([compilePattern(PATTERN) as Pattern], "X");
-  const scope = { accounts: null, keys: null, models: null };
+  const scope = { accounts: null, keys: null, teams: null, models: null };
   const find = async () => [];
   const guardrail = { kind: "search", name: "x", on: "answer", scope, action, find, beginSearch } as const;
   return new AnswerChecks([new SearchStage(guardrail, new Masks())]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { KeyStore } from "../../../src/core/accounts/stores/key-store.ts";
+import { HOUR_MS } from "../../../src/base/time/time.ts";
+import type { KeyQuery, KeyStore } from "../../../src/core/accounts/stores/key-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import { keyOf } from "./samples.ts";
 
@@ -18,6 +19,91 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(await store.findKey("key_1")).toEqual(key);
       expect(await store.findKeyByHash(key.hash)).toEqual(key);
       expect([await store.findKey("key_2"), await store.findKeyByHash("none")]).toEqual([null, null]);
+    });
+
+    test("gives a key a new secret, and is found by both until the next rotation", async () => {
+      const store = await createStore();
+      const key = keyOf("key_1");
+      await store.insertKey(key);
+      const rotated = await store.rotateKey("key_1", {
+        hash: "second",
+        hint: "gw_b…y",
+        at: 5_000,
+        previousUntil: 9_000,
+      });
+      expect(rotated).toEqual({
+        ...key,
+        ...{ hash: "second", hint: "gw_b…y", rotatedAt: 5_000 },
+        ...{ previousHash: key.hash, previousHint: key.hint, previousUntil: 9_000, previousUsedAt: null },
+      });
+      expect([await store.findKeyByHash(key.hash), await store.findKeyByHash("second")]).toEqual([
+        rotated,
+        rotated,
+      ]);
+      await store.recordKeyUses([{ id: "key_1", usedAt: 3_600_000, isPrevious: true }]);
+      expect(await store.findKey("key_1")).toMatchObject({
+        lastUsedAt: 3_600_000,
+        previousUsedAt: 3_600_000,
+      });
+      await store.rotateKey("key_1", { hash: "third", hint: "gw_c…x", at: 6_000, previousUntil: null });
+      expect([await store.findKeyByHash(key.hash), await store.findKeyByHash("second")]).toEqual([
+        null,
+        null,
+      ]);
+      expect(await store.findKeyByHash("third")).toMatchObject({ previousHash: null, previousUsedAt: null });
+    });
+
+    test("gives a revoked key no secret", async () => {
+      const store = await createStore();
+      await store.insertKey(keyOf("key_1"));
+      await store.revokeKey("key_1", 2_000);
+      const secret = { hash: "second", hint: "", at: 5_000, previousUntil: null };
+      expect([await store.rotateKey("key_1", secret), await store.rotateKey("key_2", secret)]).toEqual([
+        null,
+        null,
+      ]);
+      expect(await store.findKeyByHash("second")).toBeNull();
+    });
+
+    test("inserts a key only within a number of valid inference keys of the user in the account", async () => {
+      const store = await createStore();
+      const of = (id: string, fields = {}) =>
+        keyOf(id, { accountId: "org_a", userId: "user_a", createdAt: 5_000, ...fields });
+      await store.insertKey(of("key_expired", { expiresAt: 5_000 }));
+      await store.insertKey(of("key_revoked", { revokedAt: 1 }));
+      await store.insertKey(of("key_management", { kind: "management" }));
+      await store.insertKey(of("key_other", { userId: "user_b" }));
+      await store.insertKey(of("key_elsewhere", { accountId: "org_b" }));
+      const tries = ["key_1", "key_2", "key_3"].map((id) => store.insertKeyWithin(of(id), 2));
+      expect((await Promise.all(tries)).filter((isInserted) => isInserted)).toHaveLength(2);
+      const owner = { accountId: "org_a", userId: "user_a" };
+      expect([await store.countValidKeys(owner, 5_000), await store.countValidKeys(owner, 4_999)]).toEqual([
+        2, 3,
+      ]);
+    });
+
+    test("lists keys by team, by who sees them, by the age of the secret, and in the orders of both uses", async () => {
+      const store = await createStore();
+      await store.insertKey(keyOf("key_1", { userId: "user_a", createdAt: 30 }));
+      await store.insertKey(
+        keyOf("key_2", { userId: "user_b", teamId: "team_a", createdAt: 20, lastUsedAt: 10 }),
+      );
+      await store.insertKey(
+        keyOf("key_3", { userId: "user_b", createdAt: 10, rotatedAt: 50, lastUsedAt: 5 }),
+      );
+      await store.insertKey(keyOf("key_4", { userId: "user_b", createdAt: 5, revokedAt: 6, lastUsedAt: 20 }));
+      const idsOf = async (query: KeyQuery) => (await store.listKeys(query)).map(({ id }) => id);
+      expect(await idsOf({ teamId: "team_a" })).toEqual(["key_2"]);
+      expect(await idsOf({ seenBy: { userId: "user_a", teamIds: ["team_a", "team_b"] } })).toEqual([
+        "key_2",
+        "key_1",
+      ]);
+      expect(await idsOf({ seenBy: { userId: "user_a", teamIds: [] } })).toEqual(["key_1"]);
+      expect(await idsOf({ secretBefore: 30 })).toEqual(["key_2"]);
+      expect(await idsOf({ order: "oldest_secret" })).toEqual(["key_4", "key_2", "key_1", "key_3"]);
+      expect(await idsOf({ order: "least_used" })).toEqual(["key_1", "key_3", "key_2", "key_4"]);
+      expect(await idsOf({ order: "oldest_secret", afterId: "key_2" })).toEqual(["key_1", "key_3"]);
+      expect(await idsOf({ order: "least_used", afterId: "key_3", limit: 1 })).toEqual(["key_2"]);
     });
 
     test("rejects a second key with the same hash", async () => {
@@ -94,11 +180,15 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(await ids(40)).toEqual(["key_2"]);
     });
 
-    test("returns the names of keys by their ids, and leaves out ids without a key", async () => {
+    test("returns the names of keys by their ids, of all accounts or of one, and leaves out ids without a key", async () => {
       const store = await createStore();
       for (const id of ["key_1", "key_2"]) await store.insertKey(keyOf(id));
       const names = await store.findKeyNames(["key_2", "key_3", 'a"b']);
       expect([...names]).toEqual([["key_2", "name of key_2"]]);
+      await store.insertKey(keyOf("key_4", { accountId: "org_a" }));
+      expect([...(await store.findKeyNames(["key_2", "key_4"], "org_a"))]).toEqual([
+        ["key_4", "name of key_4"],
+      ]);
       expect(await store.findKeyNames([])).toEqual(new Map());
     });
 
@@ -182,6 +272,44 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
         (await store.listExpiringKeys(after, until, limit)).map(({ id }) => id);
       expect(await list(1_000, 3_000)).toEqual(["key_3", "key_1"]);
       expect(await list(0, 10_000, 2)).toEqual(["key_2", "key_3"]);
+    });
+
+    test("claims former secrets that are used in the second half of their overlap, each once after a rotation", async () => {
+      const store = await createStore();
+      const hours = (count: number) => count * HOUR_MS;
+      const rotate = (id: string, at: number, previousUntil: number | null) =>
+        store.rotateKey(id, { hash: `next hash of ${id} at ${at}`, hint: "gw_…", at, previousUntil });
+      for (const id of ["key_1", "key_2", "key_3", "key_4", "key_5", "key_6"]) {
+        await store.insertKey(keyOf(id, id === "key_5" ? { expiresAt: hours(115) } : {}));
+        await rotate(id, hours(100), id === "key_6" ? null : hours(124));
+      }
+      const use = (id: string, hour: number, isPrevious = true) =>
+        store.recordKeyUses([{ id, usedAt: hours(hour), ...(isPrevious ? { isPrevious: true } : {}) }]);
+      const claim = async (hour: number, within = 168) => {
+        const query = { now: hours(hour), withinMs: hours(within), limit: 9 };
+        return (await store.claimFormerSecrets(query)).map(({ id }) => id).toSorted();
+      };
+      for (const id of ["key_1", "key_2", "key_5"]) await use(id, 103);
+      await use("key_3", 110, false);
+      expect(await claim(111)).toEqual([]);
+      await use("key_1", 112);
+      await use("key_4", 112);
+      await store.revokeKey("key_4", hours(112));
+      expect(await claim(113, 10)).toEqual([]);
+      expect(await claim(113)).toEqual(["key_1"]);
+      await use("key_1", 114);
+      for (const id of ["key_2", "key_5"]) await use(id, 118);
+      expect(await claim(118)).toEqual(["key_2"]);
+      expect(await claim(119)).toEqual([]);
+      await use("key_1", 123);
+      expect(await claim(124)).toEqual([]);
+      await rotate("key_1", hours(124), hours(134));
+      expect(await claim(130)).toEqual([]);
+      await use("key_1", 130);
+      expect(await claim(130)).toEqual(["key_1"]);
+      const revision = await store.keyRevision();
+      await use("key_1", 131);
+      expect(await store.keyRevision()).toBe(revision);
     });
 
     test("keeps the first time at which a key was revoked", async () => {

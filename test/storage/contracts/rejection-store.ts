@@ -21,6 +21,7 @@ export function rejectionAt(second: number, more: Partial<Rejection> = {}): Reje
     accountId: "user_1",
     userId: "user_1",
     keyId: "key_1",
+    teamId: null,
     keyFingerprint: null,
     addressHash: "0123456789abcdef0123456789abcdef",
     model: "sandbox/echo",
@@ -65,7 +66,14 @@ export function testRejectionStore(createStore: CreateStore<RejectionStore>): vo
       const bare = {
         ...{ api: null, method: null, path: null, accountId: null, userId: null, keyId: null },
         ...{ keyFingerprint: null, addressHash: null, model: null, message: null, field: null, limit: null },
-        ...{ limitSource: null, limitKind: null, client: null, clientVersion: null, userAgent: null },
+        ...{
+          teamId: null,
+          limitSource: null,
+          limitKind: null,
+          client: null,
+          clientVersion: null,
+          userAgent: null,
+        },
       };
       const { store } = await fill([rejectionAt(1, bare)]);
       expect(await store.findRejection(requestIdAt(1))).toEqual(rejectionAt(1, bare));
@@ -82,12 +90,13 @@ export function testRejectionStore(createStore: CreateStore<RejectionStore>): vo
         rejectionAt(1),
         rejectionAt(2, { accountId: "user_2", userId: "user_2", keyId: "key_2" }),
         rejectionAt(3, { keyId: null, keyFingerprint: "kf_1", code: "authentication", status: 401 }),
-        rejectionAt(4, { model: "other/model", client: "codex" }),
+        rejectionAt(4, { model: "other/model", client: "codex", teamId: "team_1" }),
       ]);
       const ids = (...seconds: number[]) => seconds.map(requestIdAt);
       expect(await list({ accountId: "user_2" })).toEqual(ids(2));
       expect(await list({ userId: "user_1" })).toEqual(ids(4, 3, 1));
       expect(await list({ keyId: "key_1" })).toEqual(ids(4, 1));
+      expect(await list({ teamId: "team_1" })).toEqual(ids(4));
       expect(await list({ keyFingerprint: "kf_1" })).toEqual(ids(3));
       expect(await list({ code: "authentication", status: 401 })).toEqual(ids(3));
       expect(await list({ model: "other/model" })).toEqual(ids(4));

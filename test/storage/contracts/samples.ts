@@ -1,9 +1,12 @@
 import { readIdTime } from "../../../src/base/secrets/ids.ts";
 import {
   type AccountRecord,
+  FIRST_SECRET,
   type KeyRecord,
   type MemberRecord,
+  NO_KEY_DEFAULTS,
   OPEN_POLICY,
+  type TeamRecord,
 } from "../../../src/core/accounts/records/records.ts";
 import type { AuditDraft } from "../../../src/core/audit/records.ts";
 import { PLATFORM_ACCOUNT, type Transfer } from "../../../src/core/ledger/records/records.ts";
@@ -24,6 +27,7 @@ export function accountOf(id: string, fields: Partial<AccountRecord> = {}): Acco
     email: null,
     externalId: null,
     createdAt: 1_000,
+    ...NO_KEY_DEFAULTS,
     closedAt: null,
     ...fields,
   };
@@ -34,7 +38,31 @@ export function memberOf(
   userId: string,
   fields: Partial<MemberRecord> = {},
 ): MemberRecord {
-  return { organizationId, userId, role: "member", dailyLimit: null, createdAt: 1_000, ...fields };
+  return {
+    organizationId,
+    userId,
+    role: "member",
+    source: "manual",
+    dailyLimit: null,
+    createdAt: 1_000,
+    ...fields,
+  };
+}
+
+export function teamOf(id: string, fields: Partial<TeamRecord> = {}): TeamRecord {
+  return {
+    id,
+    organizationId: "org_a",
+    name: `name of ${id}`,
+    policy: OPEN_POLICY,
+    rateLimit: null,
+    promptLog: null,
+    cache: null,
+    tags: null,
+    createdAt: 1_000,
+    deletedAt: null,
+    ...fields,
+  };
 }
 
 export function keyOf(id: string, fields: Partial<KeyRecord> = {}): KeyRecord {
@@ -46,6 +74,9 @@ export function keyOf(id: string, fields: Partial<KeyRecord> = {}): KeyRecord {
     name: `name of ${id}`,
     hash: `hash of ${id}`,
     hint: "gw_a…z",
+    teamId: null,
+    tags: null,
+    ...FIRST_SECRET,
     spendLimit: null,
     spendLimitPeriod: null,
     models: null,
@@ -72,6 +103,7 @@ export function providerKeyOf(id: string, fields: Partial<ProviderKeyRecord> = {
     enabled: true,
     models: null,
     members: null,
+    teams: null,
     createdAt: 1_000,
     updatedAt: 1_000,
     lastUsedAt: null,

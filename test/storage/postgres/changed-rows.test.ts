@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { StoreError } from "../../../src/base/failures/store-error.ts";
 import { StoreHealth } from "../../../src/base/failures/store-health.ts";
+import { HOUR_MS } from "../../../src/base/time/time.ts";
 import { createAccountCache } from "../../../src/core/accounts/memory/account-cache.ts";
 import { createKeyCache } from "../../../src/core/accounts/memory/key-cache.ts";
 import { createAccountRoutes } from "../../../src/core/named-routes/account-routes.ts";
@@ -72,6 +73,25 @@ describe.skipIf(POSTGRES_BIN === null)("a cache of a gateway on PostgreSQL", () 
     expect(counted.found).toBe(2);
   });
 
+  test("reads a rotated key again by both secrets, and none after uses and announcements of the former one", async () => {
+    const { other, counted, cache, readAll } = await cacheKeys();
+    const at = clock.now();
+    const secret = { hash: "hash_next", hint: "gw_…", at, previousUntil: at + HOUR_MS };
+    await other.rotateKey("key_09", secret);
+    await cache.refresh();
+    expect([(await readAll())[9], await cache.identifyHash("hash_next")]).toMatchObject([
+      { key: { id: "key_09" } },
+      { key: { id: "key_09" } },
+    ]);
+    expect(counted.found).toBe(2);
+    await other.recordKeyUses([{ id: "key_09", usedAt: at, isPrevious: true }]);
+    const query = { now: at + HOUR_MS - 1, withinMs: HOUR_MS, limit: 9 };
+    expect(await other.claimFormerSecrets(query)).toHaveLength(1);
+    await cache.refresh();
+    await readAll();
+    expect(counted.found).toBe(2);
+  });
+
   test("finds a key that it has looked for in vain as soon as another process creates it, and reads no other again", async () => {
     const { other, counted, cache, readAll } = await cacheKeys();
     expect(await cache.identifyHash("hash_new")).toBeNull();
@@ -138,7 +158,7 @@ describe.skipIf(POSTGRES_BIN === null)("a cache of a gateway on PostgreSQL", () 
     }
     const counted = count(connect(), /FROM (accounts|members) WHERE (id|organization_id) = \$1/);
     const accounts = openSqlStores(counted.database).accounts;
-    const cache = createAccountCache(accounts, createHealth(), openSqlStores(connect()).budgets);
+    const cache = createAccountCache({ ...openSqlStores(connect()), accounts }, createHealth());
     const readAll = async () => {
       for (const name of names) {
         await cache.account(`user_${name}`);

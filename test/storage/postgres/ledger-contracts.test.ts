@@ -20,7 +20,10 @@ import { openSqlStores, usePostgres } from "./databases.ts";
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   const connect = usePostgres();
   testUsageStore(() => new PostgresUsageStore({ database: connect() }));
-  testGenerationList(() => new PostgresUsageStore({ database: connect() }));
+  testGenerationList(
+    () => new PostgresUsageStore({ database: connect() }),
+    () => openSqlStores(connect()),
+  );
   const connectStores = () => {
     const database = connect();
     const ledger = new PostgresLedgerStore({ database, maintenance: database });
@@ -46,6 +49,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
     return {
       ledger: new PostgresLedgerStore({ database, maintenance: database }),
       usage: new PostgresUsageStore({ database }),
+      keys: openSqlStores(database).keys,
       rollUp: new PostgresRollUp(database),
       run: async (text) => void (await database.run(text)),
       reopen: () => new PostgresUsageStore({ database }),
@@ -53,10 +57,8 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   });
   testBudgetStore(() => {
     const database = connect();
-    return {
-      budgets: openSqlStores(database).budgets,
-      usage: new PostgresUsageStore({ database }),
-    };
+    const { budgets, keys } = openSqlStores(database);
+    return { budgets, keys, usage: new PostgresUsageStore({ database }) };
   });
   testCreditChanges(() => {
     const database = connect();

@@ -14,6 +14,7 @@ import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
 import { testDrainStore } from "../contracts/drain-store.ts";
 import { testHealthHistoryStore } from "../contracts/health-history-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
+import { testInvitationStore } from "../contracts/invitation-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
 import { testNamedRouteStore } from "../contracts/named-route-store.ts";
 import { testOidcTrialStore } from "../contracts/oidc-trial-store.ts";
@@ -23,12 +24,15 @@ import { testRejectionStore } from "../contracts/rejection-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
+import { testTeamStore } from "../contracts/team-store.ts";
 import { openSqlStores, usePostgres } from "./databases.ts";
 
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   const connect = usePostgres();
   testAccountStore(() => openSqlStores(connect()).accounts);
   testKeyStore(() => openSqlStores(connect()).keys);
+  testInvitationStore(() => openSqlStores(connect()));
+  testTeamStore(() => openSqlStores(connect()));
   testProviderKeyStore(() => openSqlStores(connect()).providerKeys);
   testPromptLogStore(() => openSqlStores(connect()).promptLog);
   testRejectionStore(() => openSqlStores(connect()).rejections);

@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { dayOf } from "../../../../src/base/time/time.ts";
 import type { BudgetRecord } from "../../../../src/core/accounts/records/budget-records.ts";
 import { type BudgetStore, MAX_BUDGETS } from "../../../../src/core/accounts/stores/budget-store.ts";
+import type { KeyStore } from "../../../../src/core/accounts/stores/key-store.ts";
 import type { UsageStore } from "../../../../src/core/usage/reports/usage-store.ts";
-import { usageOf } from "../samples.ts";
+import { keyOf, usageOf } from "../samples.ts";
 
 const TODAY = dayOf(Date.UTC(2027, 0, 31, 12));
 const at = (day: number) => day * 86_400_000 + 3_600_000;
@@ -32,6 +33,7 @@ function budgetOf(id: string, fields: Partial<BudgetRecord> = {}): BudgetRecord 
 interface Connected {
   readonly budgets: BudgetStore;
   readonly usage: UsageStore;
+  readonly keys: KeyStore;
 }
 
 /** The contract of a `BudgetStore`, with the store that saves the costs that budgets count. */
@@ -139,6 +141,28 @@ export function testBudgetStore(connect: () => Connected | Promise<Connected>): 
       await budgets.insertBudget(budgetOf("budget_2", { subject: "tag", subjectId: "y" }));
       expect(await sum(budgets, "budget_1")).toEqual(["y=60", "x=30"]);
       expect(await sum(budgets, "budget_2")).toEqual(["=60"]);
+    });
+
+    test("a new budget of a team begins with what its keys have spent, also revoked ones, and goes on with its records", async () => {
+      const { budgets, usage, keys } = await connect();
+      const teams = { key_1: "team_1", key_2: "team_1", key_3: "team_2", key_4: null };
+      for (const [id, teamId] of Object.entries(teams)) await keys.insertKey(keyOf(id, { teamId }));
+      await keys.revokeKey("key_2", at(TODAY));
+      const spend = (id: string, keyId: keyof typeof teams, day = TODAY) =>
+        usageOf(id, { ...COST, keyId, teamId: teams[keyId] ?? undefined, createdAt: at(day) });
+      await usage.saveUsage([
+        spend("gen_1", "key_1"),
+        spend("gen_2", "key_2", TODAY - 1),
+        spend("gen_3", "key_3"),
+        spend("gen_4", "key_4"),
+      ]);
+      const ofTeam = { subject: "team", subjectId: "team_1" } as const;
+      await budgets.insertBudget(budgetOf("budget_1", { ...ofTeam, createdAt: at(TODAY), period: "month" }));
+      await budgets.insertBudget(budgetOf("budget_2", { ...ofTeam, createdAt: at(TODAY), period: "day" }));
+      const now = [spend("gen_5", "key_1"), spend("gen_6", "key_3"), spend("gen_7", "key_4")];
+      await usage.saveUsage(now);
+      await usage.saveUsage(now);
+      expect([await sum(budgets, "budget_1"), await sum(budgets, "budget_2")]).toEqual([["=90"], ["=60"]]);
     });
 
     test("a mark can be claimed once", async () => {

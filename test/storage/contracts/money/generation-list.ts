@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { lowestIdAt } from "../../../../src/base/secrets/ids.ts";
+import type { KeyStore } from "../../../../src/core/accounts/stores/key-store.ts";
+import type { TeamStore } from "../../../../src/core/accounts/stores/team-store.ts";
 import {
   ANY_GENERATION,
   type CountQuery,
@@ -7,9 +9,10 @@ import {
   type GenerationQuery,
   RECORD_BOUNDS,
 } from "../../../../src/core/usage/generations/generation-list.ts";
+import type { UsageRecord } from "../../../../src/core/usage/records/records.ts";
 import type { UsageStore } from "../../../../src/core/usage/reports/usage-store.ts";
 import type { CreateStore } from "../create-store.ts";
-import { openUsageOf, usageOf } from "../samples.ts";
+import { keyOf, openUsageOf, teamOf, usageOf } from "../samples.ts";
 
 const DAY_MS = 86_400_000;
 const NEWEST: GenerationQuery = { ...ANY_GENERATION, before: null, limit: 2 };
@@ -18,8 +21,20 @@ const NEWEST: GenerationQuery = { ...ANY_GENERATION, before: null, limit: 2 };
 const id = (ms: number): string => idAt(20_000 * DAY_MS + ms);
 const idAt = (ms: number): string => `${lowestIdAt("gen", ms)}0000000000000000`;
 
-/** The contract of a `GenerationList`. */
-export function testGenerationList(createStore: CreateStore<GenerationList & UsageStore>): void {
+/** The stores of the teams and keys by which generations are found. */
+interface TeamStores {
+  readonly keys: KeyStore;
+  readonly teams: TeamStore;
+}
+
+/** Two keys of `team_1`, one of `team_2`, and one without a team, all of `org_a`. */
+const KEYS = { key_1: "team_1", key_2: "team_1", key_3: "team_2", key_4: null } as const;
+
+/** The contract of a `GenerationList`. `createTeams` connects to the same data. */
+export function testGenerationList(
+  createStore: CreateStore<GenerationList & UsageStore>,
+  createTeams: CreateStore<TeamStores>,
+): void {
   describe("a list of generations", () => {
     async function listAll(store: GenerationList, query: Partial<GenerationQuery> = {}) {
       const pages: string[][] = [];
@@ -112,6 +127,72 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(await list({ errorType: "client_timeout" })).toEqual([id(4)]);
       expect(await list({ errorType: "client_timeout", outcome: "failed" })).toEqual([]);
       expect(await list({ errorType: "rate_limit_exceeded", provider: "provider" })).toEqual([id(5)]);
+    });
+
+    async function addTeams(): Promise<void> {
+      const { keys, teams } = await createTeams();
+      for (const id of ["team_1", "team_2"]) await teams.insertTeam(teamOf(id));
+      for (const [id, teamId] of Object.entries(KEYS))
+        await keys.insertKey(keyOf(id, { accountId: "org_a", teamId }));
+    }
+    const ofKey = (keyId: keyof typeof KEYS, more: Partial<UsageRecord> = {}) => ({
+      ...{ accountId: "org_a", keyId, teamId: KEYS[keyId] ?? undefined, ...more },
+    });
+
+    test("has only the generations of the keys of a team, with other conditions too", async () => {
+      const store = await createStore();
+      await addTeams();
+      await store.saveUsage([
+        usageOf(id(1), ofKey("key_1", { userId: "user_b", tags: ["a"] })),
+        usageOf(id(2), ofKey("key_3", { tags: ["a"] })),
+        usageOf(id(3), ofKey("key_2", { outcome: "failed", error: "unavailable", sessionId: "s_a" })),
+        usageOf(id(4), ofKey("key_4", { sessionId: "s_a" })),
+        usageOf(id(5)),
+        openUsageOf(id(6), ofKey("key_1")),
+        usageOf(id(DAY_MS), ofKey("key_1", { client: "curl", model: "author/other" })),
+      ]);
+      const list = async (query: Partial<GenerationQuery>) =>
+        (await listAll(store, { teamId: "team_1", ...query })).flat();
+      expect(await list({})).toEqual([id(DAY_MS), id(6), id(3), id(1)]);
+      expect(await list({ teamId: "team_2" })).toEqual([id(2)]);
+      expect(await list({ teamId: "team_none" })).toEqual([]);
+      expect(await list({ accountId: "org_a", limit: 9 })).toEqual([id(DAY_MS), id(6), id(3), id(1)]);
+      expect(await list({ accountId: "user_a" })).toEqual([]);
+      expect(await list({ keyId: "key_1" })).toEqual([id(DAY_MS), id(6), id(1)]);
+      expect(await list({ keyId: "key_3" })).toEqual([]);
+      expect(await list({ userId: "user_b" })).toEqual([id(1)]);
+      expect(await list({ tag: "a" })).toEqual([id(1)]);
+      expect(await list({ sessionId: "s_a" })).toEqual([id(3)]);
+      expect(await list({ client: "curl", model: "author/other" })).toEqual([id(DAY_MS)]);
+      expect(await list({ outcome: "failed" })).toEqual([id(3)]);
+      expect(await list({ errorType: "unavailable" })).toEqual([id(3)]);
+      expect(await list({ outcome: "open" })).toEqual([id(6)]);
+      expect(await list({ toMs: 20_000 * DAY_MS + 3 })).toEqual([id(1)]);
+      const period = { fromMs: 20_000 * DAY_MS, toMs: 20_001 * DAY_MS, bucketMs: DAY_MS };
+      const counts = await store.countGenerations({ ...ANY_GENERATION, ...period, teamId: "team_1" });
+      expect(counts.buckets).toEqual([{ cached: 0, completed: 1, failed: 1, cancelled: 0, open: 1 }]);
+    });
+
+    test("has the generations of a team behind days without one, and open ones there", async () => {
+      const store = await createStore();
+      await addTeams();
+      const at = (day: number, n: number) => idAt((20_000 + day) * DAY_MS + n);
+      const number = RECORD_BOUNDS.scanned + 10;
+      const entries = Array.from({ length: number }, (_, n) => usageOf(at(9, n), ofKey("key_4")));
+      for (let n = 0; n < number; n += 1_000) await store.saveUsage(entries.slice(n, n + 1_000));
+      await store.saveUsage([
+        usageOf(at(0, 0), ofKey("key_1")),
+        usageOf(at(3, DAY_MS - 1), ofKey("key_2", { provider: "other" })),
+        openUsageOf(at(5, 7), ofKey("key_1")),
+        usageOf(at(6, 7), ofKey("key_3")),
+        usageOf(at(9, 2 * number), ofKey("key_2")),
+      ]);
+      const expected = [at(9, 2 * number), at(5, 7), at(3, DAY_MS - 1), at(0, 0)];
+      for (const limit of [1, 2, 10])
+        expect((await listAll(store, { teamId: "team_1", limit })).flat()).toEqual(expected);
+      const ofOther = await listAll(store, { teamId: "team_1", provider: "other", limit: 10 });
+      expect(ofOther.flat()).toEqual([at(3, DAY_MS - 1)]);
+      expect((await listAll(store, { teamId: "team_none", limit: 10 })).flat()).toEqual([]);
     });
 
     test("has only the generations of a client and its version, with other conditions too", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { KeyStore } from "../../../../src/core/accounts/stores/key-store.ts";
 import type { LedgerStore } from "../../../../src/core/ledger/records/ledger-store.ts";
 import {
   type AdvisorRecord,
@@ -18,7 +19,7 @@ import type {
 import { marginOfSum } from "../../../../src/core/usage/reports/usage-sums.ts";
 import { createTestClock } from "../../../support/test-clock.ts";
 import type { CreateStore } from "../create-store.ts";
-import { usageOf } from "../samples.ts";
+import { keyOf, usageOf } from "../samples.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -28,6 +29,7 @@ export interface HourlyStores {
   readonly usage: UsageStore & UsageReports & UsageTimeStore;
   readonly ledger: Pick<LedgerStore, "sumSpending">;
   readonly rollUp: UsageRollUp;
+  readonly keys: KeyStore;
   /** Returns another store of the same usage, as after a restart. */
   reopen(): HourlyStores["usage"];
   /** Runs a statement, such as an earlier version would. */
@@ -90,6 +92,54 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       expect(await linesOf(stores, from)).toEqual([["1970-01-06T23:00:00.000Z", 1]]);
       expect(await linesOf(stores, { groups: ["day"], ...from })).toEqual([["1970-01-06", 1]]);
       expect(await linesOf(stores, { fromHour: 6 * 24 + 3, toHour: 6 * 24 + 9 })).toEqual([]);
+    });
+
+    test("is summed by the team of its keys, beside other dimensions and by days that are rolled up", async () => {
+      const stores = await createStores();
+      for (const [id, teamId] of Object.entries({
+        key_1: "team_1",
+        key_2: "team_1",
+        key_3: "team_2",
+        key_4: null,
+      }))
+        await stores.keys.insertKey(keyOf(id, { teamId }));
+      const times = (atMs: number) => ({ firstTokenAt: atMs + 5, finishedAt: atMs + 90 });
+      for (const day of [6, 7])
+        for (const keyId of ["key_1", "key_2", "key_2", "key_3", "key_4", "key_gone"])
+          await save(stores, day * DAY_MS, { keyId, tags: ["a"], client: "curl", ...times(day * DAY_MS) });
+      await save(stores, 7 * DAY_MS, { keyId: null, accountId: null, userId: null, addressHash: "ab" });
+      await rollUp(stores, 7);
+      await stores.run(FORMER_DAY);
+      const sorted = async (query: Partial<UsageQuery>) =>
+        (await linesOf(stores, query)).toSorted((a, b) => String(a).localeCompare(String(b)));
+      const teamId = "team_1";
+      expect(await sorted({ groups: ["team"] })).toEqual([
+        [null, 12],
+        ["team_1", 6],
+        ["team_2", 2],
+      ]);
+      expect(await sorted({ groups: ["day", "team"], teamId })).toEqual([
+        ["1970-01-07", "team_1", 3],
+        ["1970-01-08", "team_1", 3],
+      ]);
+      expect(await sorted({ groups: ["team", "key"], teamId })).toEqual([
+        ["team_1", "key_1", 2],
+        ["team_1", "key_2", 4],
+      ]);
+      expect(await sorted({ groups: ["tag", "team"] })).toEqual([
+        [null, null, 8],
+        ["a", null, 4],
+        ["a", "team_1", 6],
+        ["a", "team_2", 2],
+      ]);
+      expect(await sorted({ groups: ["client"], teamId })).toEqual([["curl", 6]]);
+      expect(await sorted({ groups: ["team"], tag: "a", keyId: "key_3" })).toEqual([["team_2", 2]]);
+      const query: UsageQuery = { ...ALL, groups: ["team"] };
+      const lines = await stores.usage.readTimes(query, null);
+      const found = lines.map(({ groups: [team], latency }) => [String(team), latency?.p50]);
+      expect(Object.fromEntries(found)).toEqual({ null: 5, team_1: 5, team_2: 5 });
+      const some = await stores.usage.readTimes(query, ["team_2", null]);
+      expect(some.map(({ groups: [team] }) => String(team)).toSorted()).toEqual(["null", "team_2"]);
     });
 
     test("is summed by how requests ended, failures by their error", async () => {
