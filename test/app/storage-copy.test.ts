@@ -76,7 +76,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Makes rows in all tables: accounts, keys, members, credits, an expiring grant, a refund, BYOK keys, a console session, stored responses and bodies. */
+/** Makes rows in all tables: accounts, keys, members, teams, an invitation, credits, an expiring grant, a refund, BYOK keys, a console session, stored responses and bodies. */
 async function useGateway(gateway: TestGateway) {
   const admin = (path: string, body: unknown, headers = {}) =>
     callAdmin(gateway, gateway.adminKey, "POST", path, body, headers);
@@ -93,6 +93,15 @@ async function useGateway(gateway: TestGateway) {
   await admin("/users", { name: "once" }, { "idempotency-key": "create-once" });
   const userKey = await create.key(user, { prompt_log: 3_600, spend_limit: 1 });
   const memberKey = await create.key(organization, { user_id: member });
+  const team = await admin(`/organizations/${organization}/teams`, { name: "Research", tags: ["research"] });
+  const teamId = (team.body["data"] as { id: string }).id;
+  const place = `/organizations/${organization}/teams/${teamId}/members/${member}`;
+  const joined = await callAdmin(gateway, gateway.adminKey, "PUT", place, { is_lead: true });
+  const invited = await admin(`/organizations/${organization}/invitations`, {
+    role: "member",
+    teams: [{ id: teamId, is_lead: true }],
+  });
+  expect([team.status, joined.status, invited.status]).toEqual([201, 200, 201]);
   await callAdmin(gateway, gateway.adminKey, "PUT", `/named-routes/ours?account_id=${user}`, {
     kind: "alias",
     target: "acme/model",
