@@ -112,6 +112,8 @@ const MAX_DEPTH = 12;
 export interface Made {
   /** The secret of a new key. */
   readonly key?: string;
+  /** The link of a new invitation. */
+  readonly link?: string;
   readonly data: { readonly id: string; readonly [field: string]: unknown };
 }
 

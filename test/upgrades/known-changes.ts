@@ -60,7 +60,11 @@ export const KNOWN_SPENDING: readonly KnownChange[] = [
     at: /\.(spent|spent_nanodollars|remaining|remaining_nanodollars|values|state|resets_at)$/,
     why: "requests were served, and a day may have ended",
   },
-  { at: /users\/\w+\.body\.data\.name$/, why: "the test changes it" },
+  {
+    at: /^users\/\w+\.body\.data\.name$|\.(account_name|subject_name)$/,
+    from: "Ada",
+    why: "the test changes the name of the user",
+  },
 ];
 
 /** What requests of keys are answered otherwise for a known reason. */
@@ -135,6 +139,10 @@ export const STORES_NOTHING: ReadonlySet<string> = new Set([
   "POST /api/admin/settings/reload",
   "POST /api/admin/webhooks/test",
   "POST /api/console/playground-key",
+  // The list of members has them, or those who are in no team yet.
+  "GET /api/admin/organizations/{id}/members/{user_id}",
+  "GET /api/admin/organizations/{id}/teams/{team_id}/candidates",
+  "POST /api/console/invitations/preview",
   // They are kept for minutes.
   "GET /api/console/oidc/trials/{id}",
   "POST /api/console/oidc/trials",

@@ -35,6 +35,7 @@ export async function readState(api: Api, earlier: Api, data: WrittenData): Prom
     await read("GET /api/admin/organizations/{id}/teams", [organization]);
     await read("GET /api/admin/organizations/{id}", [organization]);
     await read("GET /api/admin/organizations/{id}/members", [organization], `?${ALL}`);
+    await read("GET /api/admin/organizations/{id}/invitations", [organization], `?${ALL}`);
   }
   for (const id of data.generations) await read("GET /api/admin/generations/{id}", [id]);
   for (const id of data.rejected) await read("GET /api/admin/rejections/{id}", [id]);

@@ -35,7 +35,7 @@ export const REPEATABLE = { id: "users-1", body: { name: "Made once" } } as cons
 
 /**
  * Makes everything that the API of a version can store: accounts, members, keys of each kind with each limit, credits, provider keys,
- * policies, teams, named routes, tiers, settings, drains, and generations of each outcome in each client API. Members that the version does not take
+ * policies, teams, invitations, named routes, tiers, settings, drains, and generations of each outcome in each client API. Members that the version does not take
  * are left out.
  */
 export async function writeData(api: Api, installation: Installation): Promise<WrittenData> {
@@ -47,6 +47,7 @@ export async function writeData(api: Api, installation: Installation): Promise<W
   await writeRoutes(api, accounts);
   await writeConfig(api, installation);
   const team = await writeTeams(api, accounts);
+  await writeInvitations(api, installation, accounts);
   await writeBudgets(api, { keys: keys.inferenceKeys, user: accounts.ada, organization: accounts.acme });
   const cookie = await signIn(api, installation);
   const { generations, logged } = await writeGenerations(api, keys.inferenceKeys);
@@ -266,6 +267,23 @@ async function writeTeams(api: Api, { acme, bob }: Accounts): Promise<string | n
   const key = await api.make(KEYS, [], { name: "a team's", account_id: acme, user_id: bob, team_id: id });
   await api.make("POST /api/admin/keys/{id}/rotate", [key.data.id], { overlap_hours: 48 });
   return id;
+}
+
+const INVITATIONS = "/api/admin/organizations/{id}/invitations";
+
+/** Makes an invitation of each state: one that is open, one that is withdrawn, and one that a person accepts, who becomes a user. */
+async function writeInvitations(api: Api, { url }: Installation, { acme }: Accounts): Promise<void> {
+  if (!api.has(`POST ${INVITATIONS}`)) return;
+  const invite = (body: unknown) => api.make(`POST ${INVITATIONS}`, [acme], body);
+  await invite({ role: "auditor", expires_in_hours: 720 });
+  const withdrawn = await invite({ email: "eve@example.com" });
+  await api.make(`DELETE ${INVITATIONS}/{invitation_id}`, [acme, withdrawn.data.id]);
+  const { link } = await invite({ role: "member" });
+  const code = new URLSearchParams(new URL(link ?? "").hash.slice(1)).get("code");
+  const headers = { "sec-fetch-site": "same-origin", origin: url };
+  const accept = { body: { code, name: "Invited" }, key: "", headers };
+  const accepted = await api.call("POST /api/console/invitations/accept", [], accept);
+  if (accepted.status !== 200) throw new Error(`the invitation: ${JSON.stringify(accepted.body)}`);
 }
 
 const CONFIG = "/api/admin/config";
