@@ -10,7 +10,8 @@ import { Mark } from "./parts/values/icon.tsx";
 import { Code } from "./parts/values/values.tsx";
 import { toApiError, useLoad } from "./state/load.ts";
 import { navigate, ROOT } from "./state/location.ts";
-import { invitationCode, readSession, session, signIn, signInOptions, signOut } from "./state/session.ts";
+import { invitationCode, readSession, session, signInOptions, signOut } from "./state/session.ts";
+import { useKeySignIn } from "./state/use-key-sign-in.ts";
 import { text } from "./text/text.ts";
 
 const words = text.invitations.page;
@@ -203,17 +204,7 @@ function NewPerson(props: { error: ApiError | null; isBusy: boolean; onAccept: (
 /** Signs in a person who is a user already, after which the page offers to accept as that user. */
 function KnownPerson() {
   const [isOpen, setOpen] = useState(false);
-  const [key, setKey] = useState("");
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (key.trim() === "") return;
-    setBusy(true);
-    const failure = await signIn({ key: key.trim() });
-    setBusy(false);
-    setError(failure?.message ?? null);
-  };
+  const { key, setKey, error, isBusy, submit } = useKeySignIn();
   if (!isOpen) return <Button onClick={() => setOpen(true)}>{words.known}</Button>;
   return (
     <form class="stack" onSubmit={submit}>

@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import { Button } from "./parts/controls/button.tsx";
 import { Field } from "./parts/controls/field.tsx";
 import { ErrorBox } from "./parts/layout/states.tsx";
@@ -7,27 +6,17 @@ import {
   hasEnded,
   oidcStart,
   sessionError,
-  signIn,
   signInError,
   signInOptions,
   startSession,
 } from "./state/session.ts";
+import { useKeySignIn } from "./state/use-key-sign-in.ts";
 import { text } from "./text/text.ts";
 
 /** The screen for visitors without a session. Afterwards the page of the address is shown. */
 export function SignIn() {
-  const [key, setKey] = useState("");
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { key, setKey, error, isBusy, submit } = useKeySignIn();
   const hasOidc = signInOptions.value.oidc !== null;
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (key.trim() === "") return;
-    setBusy(true);
-    const failure = await signIn({ key: key.trim() });
-    setBusy(false);
-    setError(failure?.message ?? null);
-  };
   return (
     <main class="sign-in">
       <form class="sign-in-card" onSubmit={submit}>

@@ -5,7 +5,6 @@ export const listText = {
   more: "Show more",
   save: "Save",
   discard: "Discard changes",
-  cancel: "Cancel",
   saved: "Saved",
   unsaved: "Not saved yet",
   organizations: "Organizations",

@@ -66,15 +66,36 @@ export function Confirm(props: {
       onClose={props.onClose}
       onSubmit={props.onConfirm}
       foot={
-        <>
-          <Button onClick={props.onClose}>{text.states.cancel}</Button>
-          <Button kind="danger" isSubmit isBusy={props.isBusy} isDisabled={props.isDisabled}>
-            {props.action}
-          </Button>
-        </>
+        <DialogButtons
+          submit={props.action}
+          onClose={props.onClose}
+          isBusy={props.isBusy}
+          isDisabled={props.isDisabled}
+          kind="danger"
+        />
       }
     >
       {props.children}
     </Dialog>
+  );
+}
+
+/** The buttons of a dialog with a form: one closes it, the other submits the form. */
+export function DialogButtons(props: {
+  /** The text of the button that submits. */
+  submit: string;
+  onClose: () => void;
+  kind?: "primary" | "danger";
+  isBusy?: boolean;
+  isDisabled?: boolean;
+}) {
+  const { submit, onClose, kind = "primary", isBusy, isDisabled } = props;
+  return (
+    <>
+      <Button onClick={onClose}>{text.states.cancel}</Button>
+      <Button kind={kind} isSubmit isBusy={isBusy} isDisabled={isDisabled}>
+        {submit}
+      </Button>
+    </>
   );
 }

@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
 import type { Budget } from "../../api/schema.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import {
   type BudgetInput,
   type BudgetProblem,
@@ -57,12 +56,7 @@ export function BudgetForm({ known, account, subject, onClose, onSaved }: FormPr
       onClose={onClose}
       onSubmit={submit}
       foot={
-        <>
-          <Button onClick={onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={isBusy}>
-            {known === null ? words.make : words.save}
-          </Button>
-        </>
+        <DialogButtons submit={known === null ? words.make : words.save} onClose={onClose} isBusy={isBusy} />
       }
     >
       {known === null && subject === undefined ? (

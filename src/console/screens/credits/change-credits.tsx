@@ -3,7 +3,7 @@ import { call } from "../../api/client.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { formatExactMoney } from "../../parts/values/format.ts";
 import { type Form, useForm } from "../../state/form.ts";
@@ -73,12 +73,7 @@ export function ChangeCredits(props: ChangeProps) {
             </Button>
           </>
         ) : (
-          <>
-            <Button onClick={onClose}>{text.lists.cancel}</Button>
-            <Button kind="primary" isSubmit isBusy={form.isBusy}>
-              {text.credits.next}
-            </Button>
-          </>
+          <DialogButtons submit={text.credits.next} onClose={onClose} isBusy={form.isBusy} />
         )
       }
     >

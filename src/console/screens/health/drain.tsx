@@ -4,7 +4,7 @@ import type { ProviderHealth } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { Time } from "../../parts/values/values.tsx";
 import { toApiError } from "../../state/load.ts";
@@ -44,14 +44,7 @@ export function DrainProvider(props: { row: ProviderHealth; onClose: () => void;
       title={words.title(name)}
       onClose={props.onClose}
       onSubmit={submit}
-      foot={
-        <>
-          <Button onClick={props.onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={isBusy}>
-            {words.action}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={words.action} onClose={props.onClose} isBusy={isBusy} />}
     >
       <FormError error={error} />
       <p>{words.about}</p>

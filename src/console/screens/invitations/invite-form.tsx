@@ -1,10 +1,9 @@
 import { call } from "../../api/client.ts";
 import type { Invitation } from "../../api/schema.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Check, Field, Select } from "../../parts/controls/field.tsx";
 import { ListInput } from "../../parts/controls/list-input.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { loadTeams, teamsOf } from "../../state/accounts/teams.ts";
 import { type Form, useForm } from "../../state/form.ts";
 import { can } from "../../state/session.ts";
@@ -45,14 +44,7 @@ export function InviteForm(props: FormProps) {
       title={words.inviteTitle}
       onClose={onClose}
       onSubmit={() => void form.submit()}
-      foot={
-        <>
-          <Button onClick={onClose}>{text.lists.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy}>
-            {words.create}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={words.create} onClose={onClose} isBusy={form.isBusy} />}
     >
       <p class="quiet">{words.noneAbout}</p>
       <FormError error={form.error} form={form} />

@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
 import type { Key } from "../../api/schema.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import {
   findProblem,
   type KeyInput,
@@ -142,14 +141,7 @@ function newKeyOf({ account, user, team }: KeyOwner): KeyInput {
 }
 
 function Foot({ action, isBusy, onClose }: { action: string; isBusy: boolean; onClose: () => void }) {
-  return (
-    <>
-      <Button onClick={onClose}>{text.states.cancel}</Button>
-      <Button kind="primary" isSubmit isBusy={isBusy}>
-        {action}
-      </Button>
-    </>
-  );
+  return <DialogButtons submit={action} onClose={onClose} isBusy={isBusy} />;
 }
 
 async function save(known: Key | null, input: KeyInput): Promise<{ key: Key; secret: string | null }> {

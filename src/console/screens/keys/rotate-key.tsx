@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
 import type { Key } from "../../api/schema.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Select } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { toApiError } from "../../state/load.ts";
 import { now } from "../../state/now.ts";
 import { text } from "../../text/text.ts";
@@ -40,12 +39,12 @@ export function RotateKey(props: {
       onClose={onClose}
       onSubmit={() => void rotate()}
       foot={
-        <>
-          <Button onClick={onClose}>{text.states.cancel}</Button>
-          <Button kind={hours === "0" ? "danger" : "primary"} isSubmit isBusy={isBusy}>
-            {words.rotate}
-          </Button>
-        </>
+        <DialogButtons
+          submit={words.rotate}
+          onClose={onClose}
+          isBusy={isBusy}
+          kind={hours === "0" ? "danger" : "primary"}
+        />
       }
     >
       <p>{words.rotateAbout}</p>

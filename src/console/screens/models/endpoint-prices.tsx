@@ -6,7 +6,7 @@ import { Button } from "../../parts/controls/button.tsx";
 import { FieldError } from "../../parts/controls/field-error.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { useAction } from "../../parts/forms/use-action.ts";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { text } from "../../text/text.ts";
 
@@ -45,10 +45,7 @@ export function EndpointPrices(props: {
         <>
           {own === null ? null : <Button onClick={() => void save(undefined)}>{words.useCatalog}</Button>}
           <span class="grow" />
-          <Button onClick={onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={saving.isBusy}>
-            {text.lists.save}
-          </Button>
+          <DialogButtons submit={text.lists.save} onClose={onClose} isBusy={saving.isBusy} />
         </>
       }
     >

@@ -2,11 +2,10 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Member } from "../../api/schema.ts";
 import { AccountPicker } from "../../parts/controls/account-picker.tsx";
-import { Button } from "../../parts/controls/button.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
 import { FieldError } from "../../parts/controls/field-error.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { can, isOperator } from "../../state/session.ts";
@@ -44,12 +43,11 @@ export function MemberForm(props: FormProps) {
       onClose={onClose}
       onSubmit={submit}
       foot={
-        <>
-          <Button onClick={onClose}>{text.lists.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy}>
-            {isNew ? text.people.add : text.people.saveMember}
-          </Button>
-        </>
+        <DialogButtons
+          submit={isNew ? text.people.add : text.people.saveMember}
+          onClose={onClose}
+          isBusy={form.isBusy}
+        />
       }
     >
       <FormError error={form.error} form={form} />

@@ -1,9 +1,8 @@
 import { call } from "../../api/client.ts";
 import { AccountPicker } from "../../parts/controls/account-picker.tsx";
-import { Button } from "../../parts/controls/button.tsx";
 import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { forgetAccounts } from "../../state/accounts/accounts.ts";
 import { useForm } from "../../state/form.ts";
@@ -39,14 +38,7 @@ export function NewAccount(props: { kind: Kind; onClose: () => void; onMade: (id
       title={kind === "user" ? text.people.newUser : text.people.newOrganization}
       onClose={onClose}
       onSubmit={() => void form.submit()}
-      foot={
-        <>
-          <Button onClick={onClose}>{text.lists.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy}>
-            {text.people.create}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={text.people.create} onClose={onClose} isBusy={form.isBusy} />}
     >
       <FormError error={form.error} form={form} />
       <Field

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Tool } from "../../conversation/conversation.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field, TextArea } from "../../parts/controls/field.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { text } from "../../text/text.ts";
 import { checkTool, draftTool, type ToolDraft, type ToolProblem } from "./check-tool.ts";
 import { changeSettings, settings } from "./state.ts";
@@ -88,14 +88,7 @@ function ToolDialog(props: {
       isWide
       onClose={props.onClose}
       onSubmit={submit}
-      foot={
-        <>
-          <Button onClick={props.onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit>
-            {words.saveTool}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={words.saveTool} onClose={props.onClose} />}
     >
       <Field
         label={words.toolName}

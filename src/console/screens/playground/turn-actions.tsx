@@ -74,7 +74,7 @@ export function TurnEditor({ turn, onClose }: { turn: UserTurn | AssistantTurn; 
           </Button>
         ) : null}
         <Button kind="bare" onClick={onClose}>
-          {text.lists.cancel}
+          {text.states.cancel}
         </Button>
       </div>
     </form>

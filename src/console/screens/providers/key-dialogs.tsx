@@ -3,11 +3,10 @@ import { call } from "../../api/client.ts";
 import type { ConfigEdit } from "../../parts/config/config-types.ts";
 import { storedAt } from "../../parts/config/read-config.ts";
 import { printSecret, SecretField } from "../../parts/config/secret-field.tsx";
-import { Button } from "../../parts/controls/button.tsx";
 import { Check, Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { useAction } from "../../parts/forms/use-action.ts";
-import { Confirm, Dialog } from "../../parts/layout/dialog.tsx";
+import { Confirm, Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { text } from "../../text/text.ts";
 import { ConnectFoot } from "./connect-foot.tsx";
@@ -166,14 +165,7 @@ export function EditKey({ part, row: key, onClose, onDone }: DialogProps & { row
       title={words.editKeyTitle(key.id)}
       onClose={onClose}
       onSubmit={() => (findWeightProblem(weight) === null ? void save() : undefined)}
-      foot={
-        <>
-          <Button onClick={onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={saving.isBusy}>
-            {text.providers.connect.save}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={text.providers.connect.save} onClose={onClose} isBusy={saving.isBusy} />}
     >
       <FormError error={saving.error} />
       <WeightField value={weight} onInput={setWeight} />

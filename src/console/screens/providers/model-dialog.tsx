@@ -2,11 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type TypedPrices, toConfigPrices, typePrices } from "../../parts/config/typed-prices.ts";
 import type { Config } from "../../parts/config/use-config.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { useAction } from "../../parts/forms/use-action.ts";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { loadModel, useCatalog } from "../../state/catalog/load-models.ts";
 import { useLoad } from "../../state/load.ts";
@@ -56,14 +55,7 @@ export function ModelDialog(props: {
       isWide
       onClose={onClose}
       onSubmit={submit}
-      foot={
-        <>
-          <Button onClick={onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={saving.isBusy}>
-            {words.save}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={words.save} onClose={onClose} isBusy={saving.isBusy} />}
     >
       <FormError error={saving.error} />
       {isNew ? (

@@ -1,9 +1,8 @@
 import { call } from "../../api/client.ts";
 import type { GenerationDetails } from "../../api/schema.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { formatExactMoney } from "../../parts/values/format.ts";
 import { useForm } from "../../state/form.ts";
@@ -34,14 +33,7 @@ export function Refund(props: { generation: GenerationDetails; onClose: () => vo
       title={words.refundTitle}
       onClose={props.onClose}
       onSubmit={() => void form.submit()}
-      foot={
-        <>
-          <Button onClick={props.onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy}>
-            {words.refund}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={words.refund} onClose={props.onClose} isBusy={form.isBusy} />}
     >
       <FormError error={form.error} form={form} />
       <p>{words.refundAbout(formatExactMoney(total_cost_nanodollars), account?.name ?? account?.id ?? "")}</p>

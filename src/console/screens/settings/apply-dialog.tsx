@@ -8,7 +8,7 @@ import { Button } from "../../parts/controls/button.tsx";
 import { TextArea } from "../../parts/controls/field.tsx";
 import { FieldError } from "../../parts/controls/field-error.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { toApiError } from "../../state/load.ts";
@@ -133,12 +133,12 @@ function ApplyDialog(props: { onClose: () => void; onApplied: () => void }) {
       onClose={close}
       onSubmit={() => void (isReady ? form.submit() : check())}
       foot={
-        <>
-          <Button onClick={close}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy || isChecking} isDisabled={typed.trim() === ""}>
-            {isReady ? text.settings.apply.apply : text.settings.apply.check}
-          </Button>
-        </>
+        <DialogButtons
+          submit={isReady ? text.settings.apply.apply : text.settings.apply.check}
+          onClose={close}
+          isBusy={form.isBusy || isChecking}
+          isDisabled={typed.trim() === ""}
+        />
       }
     >
       <p class="quiet">{text.settings.apply.about}</p>

@@ -3,7 +3,7 @@ import { call } from "../../api/client.ts";
 import { Changes } from "../../parts/config/changes.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { Skeleton } from "../../parts/layout/states.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { useForm } from "../../state/form.ts";
@@ -53,12 +53,12 @@ function ReloadDialog(props: { onClose: () => void; onReloaded: () => void }) {
       onClose={props.onClose}
       onSubmit={() => void form.submit()}
       foot={
-        <>
-          <Button onClick={props.onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy} isDisabled={data === null}>
-            {text.settings.reload.apply}
-          </Button>
-        </>
+        <DialogButtons
+          submit={text.settings.reload.apply}
+          onClose={props.onClose}
+          isBusy={form.isBusy}
+          isDisabled={data === null}
+        />
       }
     >
       <p class="quiet">{text.settings.reload.about}</p>

@@ -1,8 +1,7 @@
 import type { ConfigWritten } from "../../api/schema.ts";
 import { Changes } from "../../parts/config/changes.tsx";
-import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { text } from "../../text/text.ts";
 import type { SettingsForm } from "./use-settings.ts";
 
@@ -16,14 +15,7 @@ export function ReviewDialog(props: { form: SettingsForm; written: ConfigWritten
       isWide
       onClose={onClose}
       onSubmit={save}
-      foot={
-        <>
-          <Button onClick={onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.form.isBusy}>
-            {text.lists.save}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={text.lists.save} onClose={onClose} isBusy={form.form.isBusy} />}
     >
       <p class="quiet">{text.settings.reviewAbout}</p>
       <Changes changes={written.changes} />

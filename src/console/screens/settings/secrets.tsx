@@ -5,7 +5,7 @@ import { printSecret, SecretField } from "../../parts/config/secret-field.tsx";
 import { useConfig } from "../../parts/config/use-config.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Confirm, Dialog } from "../../parts/layout/dialog.tsx";
+import { Confirm, Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { LoadedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
@@ -140,12 +140,12 @@ function ReplaceSecret(props: { secret: ConfigSecret; onClose: () => void; onRep
       onClose={close}
       onSubmit={() => void form.submit()}
       foot={
-        <>
-          <Button onClick={close}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy} isDisabled={form.values.value === ""}>
-            {text.config.replace}
-          </Button>
-        </>
+        <DialogButtons
+          submit={text.config.replace}
+          onClose={close}
+          isBusy={form.isBusy}
+          isDisabled={form.values.value === ""}
+        />
       }
     >
       <FormError error={form.error} />

@@ -1,9 +1,8 @@
 import { call } from "../../api/client.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Check } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { ErrorBox } from "../../parts/layout/states.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { useForm } from "../../state/form.ts";
@@ -47,12 +46,12 @@ export function AddTeamMember(props: { team: TeamDetails; onClose: () => void; o
       onClose={onClose}
       onSubmit={() => void form.submit()}
       foot={
-        <>
-          <Button onClick={onClose}>{text.lists.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy} isDisabled={form.values.user === null}>
-            {words.add}
-          </Button>
-        </>
+        <DialogButtons
+          submit={words.add}
+          onClose={onClose}
+          isBusy={form.isBusy}
+          isDisabled={form.values.user === null}
+        />
       }
     >
       <FormError error={form.error} form={form} />

@@ -1,8 +1,7 @@
 import { call } from "../../api/client.ts";
-import { Button } from "../../parts/controls/button.tsx";
 import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
-import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Dialog, DialogButtons } from "../../parts/layout/dialog.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { forgetTeams } from "../../state/accounts/teams.ts";
 import { useForm } from "../../state/form.ts";
@@ -30,14 +29,7 @@ export function NewTeam(props: { organization: string; onClose: () => void; onMa
       title={words.make}
       onClose={onClose}
       onSubmit={() => void form.submit()}
-      foot={
-        <>
-          <Button onClick={onClose}>{text.lists.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={form.isBusy}>
-            {words.create}
-          </Button>
-        </>
-      }
+      foot={<DialogButtons submit={words.create} onClose={onClose} isBusy={form.isBusy} />}
     >
       <p class="quiet">{words.noneAbout}</p>
       <FormError error={form.error} form={form} />
