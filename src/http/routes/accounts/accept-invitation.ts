@@ -2,9 +2,8 @@ import { z } from "zod";
 import { fail, rejectField } from "../../../base/failures/errors.ts";
 import { NameInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { findOpenInvitation, type OpenInvitation } from "../../../core/accounts/manage/manage-invitations.ts";
-import { InvitedTeamView, presentInvitedTeams } from "../../../core/accounts/records/invitation-fields.ts";
+import { InvitationView, presentInvitedTeams } from "../../../core/accounts/records/invitation-fields.ts";
 import type { AccountRecord } from "../../../core/accounts/records/records.ts";
-import { ROLES } from "../../../core/accounts/records/rights.ts";
 import {
   acceptAsNewUser,
   acceptAsUser,
@@ -35,13 +34,7 @@ const Named = z.object({ id: z.string(), name: z.string() });
 const OfferView = z
   .object({
     organization: Named,
-    role: z.enum(ROLES).describe("Role that the person gets."),
-    teams: z.array(InvitedTeamView).describe("Teams that the person joins."),
-    email: z
-      .string()
-      .nullable()
-      .describe("E-mail address of the person for whom the invitation is. `null`: anyone with the link."),
-    expires_at: z.iso.datetime().describe("Time until which the link is valid (RFC 3339)."),
+    ...InvitationView.pick({ role: true, teams: true, email: true, expires_at: true }).shape,
   })
   .meta({ id: "InvitationOffer", description: "What an invitation offers to the person who has its link." });
 
