@@ -4,6 +4,7 @@ import { callAdmin, createAccountTools } from "../../support/gateway/management.
 import {
   beginProviderSignIn,
   type ReturnedBrowser,
+  restartWithProvider,
   returnFromProvider,
   signInThroughProvider,
 } from "../../support/gateway/provider-sign-in.ts";
@@ -31,26 +32,18 @@ beforeAll(async () => {
   ruled = await create.organization(await create.user("other owner"), { name: "Ruled" });
   const path = `/organizations/${organization}/teams`;
   team = (await callAdmin(first, first.adminKey, "POST", path, { name: "Search" })).data.id;
-  await first.stop({ keepData: true });
-  gateway = await startTestGateway({
-    clock,
-    dataDir: first.dataDir,
-    key: first.key,
-    yaml: JSON.stringify({
-      console: {
-        oidc: {
-          issuer: provider.issuer,
-          client_id: "gateway",
-          client_secret: "secret",
-          name: "Test login",
-          rules: [
-            { claim: "groups", value: "operators", operator: true },
-            { claim: "groups", value: "engineering", organization: ruled, role: "member" },
-          ],
-        },
-      },
-    }),
-  });
+  gateway = await restartWithProvider(
+    first,
+    provider,
+    {
+      name: "Test login",
+      rules: [
+        { claim: "groups", value: "operators", operator: true },
+        { claim: "groups", value: "engineering", organization: ruled, role: "member" },
+      ],
+    },
+    { clock },
+  );
 });
 afterAll(async () => {
   await gateway.stop();

@@ -3,7 +3,11 @@ import type { MemberRecord } from "../../../src/core/accounts/records/records.ts
 import { openTestStores } from "../../support/databases/test-stores.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { callAdmin, createAccountTools } from "../../support/gateway/management.ts";
-import { type ReturnedBrowser, signInThroughProvider } from "../../support/gateway/provider-sign-in.ts";
+import {
+  type ReturnedBrowser,
+  restartWithProvider,
+  signInThroughProvider,
+} from "../../support/gateway/provider-sign-in.ts";
 import { callWithSession } from "../../support/gateway/sign-in.ts";
 import { startOidcProvider, type TestOidcProvider } from "../../support/servers/oidc-provider.ts";
 
@@ -27,32 +31,20 @@ beforeAll(async () => {
       .id;
   search = await team("Search");
   data = await team("Data");
-  await first.stop({ keepData: true });
   const rule = (value: string, of: string, more: object) => ({
     ...{ claim: "groups", value, organization: of },
     ...more,
   });
-  gateway = await startTestGateway({
-    dataDir: first.dataDir,
-    key: first.key,
-    yaml: JSON.stringify({
-      console: {
-        oidc: {
-          issuer: provider.issuer,
-          client_id: "gateway",
-          client_secret: "secret",
-          create_users: true,
-          rules: [
-            rule("engineering", organization, { role: "member" }),
-            rule("admins", organization, { role: "admin" }),
-            rule("search", organization, { role: "member", teams: ["SEARCH"] }),
-            rule("search leads", organization, { role: "member", teams: [search], lead: true }),
-            rule("data", organization, { role: "member", teams: ["Data", "Serch"] }),
-            rule("founders", empty, { role: "owner" }),
-          ],
-        },
-      },
-    }),
+  gateway = await restartWithProvider(first, provider, {
+    create_users: true,
+    rules: [
+      rule("engineering", organization, { role: "member" }),
+      rule("admins", organization, { role: "admin" }),
+      rule("search", organization, { role: "member", teams: ["SEARCH"] }),
+      rule("search leads", organization, { role: "member", teams: [search], lead: true }),
+      rule("data", organization, { role: "member", teams: ["Data", "Serch"] }),
+      rule("founders", empty, { role: "owner" }),
+    ],
   });
 });
 afterAll(async () => {

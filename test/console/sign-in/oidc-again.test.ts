@@ -8,6 +8,11 @@ import { readReturnPath } from "../../../src/http/console/oidc-sign-in.ts";
 import { ENDPOINTS } from "../../../src/http/routes/endpoints.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { callAdmin, createAccountTools } from "../../support/gateway/management.ts";
+import {
+  beginProviderSignIn,
+  type ReturnedBrowser,
+  returnFromProvider,
+} from "../../support/gateway/provider-sign-in.ts";
 import { callWithSession, type SessionAnswer, signIn } from "../../support/gateway/sign-in.ts";
 import { startOidcProvider, type TestOidcProvider } from "../../support/servers/oidc-provider.ts";
 import { makeTempFolder } from "../../support/temp-folder.ts";
@@ -65,40 +70,23 @@ function configOf(more: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({ console: { oidc } });
 }
 
-interface Returned {
-  readonly status: number;
-  readonly location: string | null;
-  readonly page: string;
-  readonly cookie: string;
-}
-
 /** Signs in through the provider, as a browser does. */
 async function signInAt(
   query: Readonly<Record<string, string>> = {},
   to = gateway,
   cookie = "",
-): Promise<Returned> {
-  const path = `${START}?${new URLSearchParams(query)}`;
-  const started = await fetch(to.url + path, { redirect: "manual", headers: { cookie } });
-  const kept = started.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const back = provider.authorize(started.headers.get("location") ?? "");
-  const response = await fetch(back, { redirect: "manual", headers: { cookie: kept } });
-  const cookies = response.headers.getSetCookie().map((one) => one.split(";")[0] as string);
-  return {
-    status: response.status,
-    location: response.headers.get("location"),
-    page: await response.text(),
-    cookie: cookies.find((one) => one.startsWith("gateway_session=")) ?? "",
-  };
+): Promise<ReturnedBrowser> {
+  const begun = await beginProviderSignIn(to, provider, { query: `?${new URLSearchParams(query)}`, cookie });
+  return returnFromProvider(begun);
 }
 
-function addCredits(session: Pick<Returned, "cookie">): Promise<SessionAnswer> {
+function addCredits(session: Pick<ReturnedBrowser, "cookie">): Promise<SessionAnswer> {
   const path = `/api/admin/accounts/${user}/credits`;
   return callWithSession(gateway, session, { method: "POST", path, body: { amount: 1 } });
 }
 
 describe("an operator who signed in at the provider too long ago", () => {
-  let operator: Returned;
+  let operator: ReturnedBrowser;
 
   beforeEach(async () => {
     provider.signedInAt = Date.now() - 16 * MINUTE_MS;
@@ -264,7 +252,7 @@ test("each sign-in renews the key of the person while it is valid, and one that 
 });
 
 describe("a browser that signs in at the provider again", () => {
-  const isLive = async (session: Returned) =>
+  const isLive = async (session: ReturnedBrowser) =>
     (await callWithSession(gateway, session, { path: "/api/console/session" })).status === 200;
 
   test("has one session: the former one ends, and those of other browsers go on", async () => {

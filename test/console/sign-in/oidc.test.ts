@@ -5,6 +5,7 @@ import { callAdmin, createAccountTools } from "../../support/gateway/management.
 import {
   beginProviderSignIn,
   type ReturnedBrowser,
+  restartWithProvider,
   returnFromProvider,
   signInThroughProvider,
 } from "../../support/gateway/provider-sign-in.ts";
@@ -26,35 +27,23 @@ beforeAll(async () => {
   const create = createAccountTools(first);
   organization = await create.organization(await create.user("owner"));
   other = await create.organization(await create.user("another owner"), { name: "Other" });
-  await first.stop({ keepData: true });
   const rule = (value: string, of: string, role: string) => ({
     claim: "groups",
     value,
     organization: of,
     role,
   });
-  gateway = await startTestGateway({
-    dataDir: first.dataDir,
-    key: first.key,
-    yaml: JSON.stringify({
-      console: {
-        oidc: {
-          issuer: provider.issuer,
-          client_id: "gateway",
-          client_secret: "secret",
-          name: "Test login",
-          create_users: true,
-          rules: [
-            { claim: "groups", value: "operators", operator: true },
-            rule("engineering", organization, "member"),
-            rule("leads", organization, "admin"),
-            rule("others", other, "billing"),
-            { claim: "realm_access.roles", value: "auditor", organization: other, role: "billing" },
-            { claim: "https://example.com/teams", value: "finance", organization: other, role: "billing" },
-          ],
-        },
-      },
-    }),
+  gateway = await restartWithProvider(first, provider, {
+    name: "Test login",
+    create_users: true,
+    rules: [
+      { claim: "groups", value: "operators", operator: true },
+      rule("engineering", organization, "member"),
+      rule("leads", organization, "admin"),
+      rule("others", other, "billing"),
+      { claim: "realm_access.roles", value: "auditor", organization: other, role: "billing" },
+      { claim: "https://example.com/teams", value: "finance", organization: other, role: "billing" },
+    ],
   });
 });
 afterAll(async () => {

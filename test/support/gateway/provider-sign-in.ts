@@ -1,5 +1,5 @@
 import type { TestOidcProvider } from "../servers/oidc-provider.ts";
-import type { TestGateway } from "./gateway.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./gateway.ts";
 
 /** Where a provider sends a browser back to, and the cookie of the sign-in. */
 interface BegunSignIn {
@@ -14,6 +14,23 @@ export interface ReturnedBrowser {
   readonly page: string;
   /** The session's cookie; empty without a session. */
   readonly cookie: string;
+}
+
+/** Starts a gateway again with a provider, whose rules may name what the first start has made. */
+export async function restartWithProvider(
+  first: TestGateway,
+  { issuer }: Pick<TestOidcProvider, "issuer">,
+  oidc: object,
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  await first.stop({ keepData: true });
+  const known = { issuer, client_id: "gateway", client_secret: "secret" };
+  return startTestGateway({
+    ...options,
+    dataDir: first.dataDir,
+    key: first.key,
+    yaml: JSON.stringify({ console: { oidc: { ...known, ...oidc } } }),
+  });
 }
 
 /** Begins a sign-in through a provider, which grants it at once. */
