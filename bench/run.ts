@@ -11,6 +11,10 @@ const PLANS: Readonly<Record<string, { readonly what: string; readonly run: () =
   scale: { what: "what a request costs of each resource of a cluster", run: () => import("./scale/run.ts") },
   rows: { what: "lists of many generations on PostgreSQL", run: () => import("./rows/run.ts") },
   "rows-sqlite": { what: "the same on SQLite", run: () => import("./rows/sqlite.ts") },
+  responses: {
+    what: "adding and reading response objects, on SQLite or PostgreSQL",
+    run: () => import("./rows/responses.ts"),
+  },
   console: {
     what: "the console's work for the live feed",
     run: () => {

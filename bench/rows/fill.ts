@@ -1,6 +1,6 @@
 import { DAY_MS } from "../../src/base/time/time.ts";
 import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
-import { PARTITIONED, partitionOf } from "../../src/storage/postgres/ledger/partitions.ts";
+import { LEDGER_TABLES, partitionOf } from "../../src/storage/postgres/tables/partitions.ts";
 
 /** What to fill a database with. */
 export interface Filling {
@@ -34,14 +34,14 @@ export async function fill(database: Postgres, filling: Filling): Promise<void> 
   for (let day = filling.firstDay; day < filling.firstDay + filling.days; day++)
     await database.transaction(async (sql) => {
       await sql.run("SET LOCAL maintenance_work_mem = '512MB'");
-      for (const table of PARTITIONED)
+      for (const table of LEDGER_TABLES.tables)
         await sql.run(
           `CREATE TABLE ${partitionOf(table, day)} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING COMPRESSION)`,
         );
       await sql.run(describeGenerations(day, filling));
       await sql.run(describeSums(day));
       if (filling.hasCharges) await sql.run(describeCharges(day));
-      for (const table of PARTITIONED)
+      for (const table of LEDGER_TABLES.tables)
         await sql.run(
           `ALTER TABLE ${table} ATTACH PARTITION ${partitionOf(table, day)} FOR VALUES FROM (${day}) TO (${day + 1})`,
         );

@@ -11,6 +11,15 @@ import { OWN_SETTINGS } from "../../src/core/storage-copy/tables.ts";
 import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { seedCatalog } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
+import {
+  AT,
+  conversationOf,
+  idAt,
+  objectAfter,
+  objectAt,
+  runningAt,
+} from "../storage/contracts/response-store.ts";
+import { openResponses } from "../storage/postgres/databases.ts";
 import { openGatewayDatabase } from "../support/databases/gateway-database.ts";
 import { openTestPostgres } from "../support/databases/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
@@ -67,6 +76,7 @@ beforeAll(async () => {
   addFormerDay();
   await addIdentity();
   await addIncident();
+  await addResponseObjects();
 });
 afterAll(async () => {
   if (!RUNS) return;
@@ -144,6 +154,27 @@ async function addIncident(): Promise<void> {
   await stores.close();
 }
 
+/** Adds response objects of several days, more than a page of them, with items, events and a conversation. */
+async function addResponseObjects(): Promise<void> {
+  const { responses, close } = await openTestStores(dataDir);
+  let last = objectAt(0, { userId: null, ciphertext: new Uint8Array(300_000) });
+  await responses.addObject(last, ["item_1", 'odd "\\, {item}'], Number.MAX_SAFE_INTEGER);
+  for (let n = 1; n < 30; n++) {
+    last = objectAfter(last, n * DAY_MS * 0.4, {
+      model: n % 2 === 0 ? null : "a/b",
+      accountId: `org_${n % 3}`,
+    });
+    await responses.addObject(last, [`item_${n}`], Number.MAX_SAFE_INTEGER);
+  }
+  await responses.addEvents([
+    { responseId: last.id, first: 0, last: 3, ciphertext: Uint8Array.of(0, 92, 34) },
+  ]);
+  await responses.addConversation(conversationOf("conv_1"));
+  const place = { rootId: "conv_1", conversationId: "conv_1", isBackground: true };
+  await responses.addObject(objectAt(5, place), [], Number.MAX_SAFE_INTEGER);
+  await close();
+}
+
 async function addIdentity(): Promise<void> {
   const stores = await openTestStores(dataDir);
   await stores.identities.addIdentity({
@@ -192,7 +223,11 @@ const copyArguments = (from: string, to: string) => ["storage", "copy", "--from"
 
 /** Returns all rows of a data directory, without what belongs to one store alone. */
 function readAll(dir: string): Record<string, unknown[]> {
-  const database = new Database(join(dir, "gateway.db"), { readonly: true });
+  return { ...readFile(dir, "responses.db"), ...readFile(dir, "gateway.db") };
+}
+
+function readFile(dir: string, file: string): Record<string, unknown[]> {
+  const database = new Database(join(dir, file), { readonly: true });
   const tables = database
     .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
     .all();
@@ -310,6 +345,36 @@ describe.skipIf(!RUNS)("`gateway storage copy`", () => {
     await database.run("INSERT INTO settings (name, value) VALUES ('other', 'data')");
     await database.close();
     expect(copy()).rejects.toThrow("has other data. Choose an empty target.");
+  });
+
+  test("the copy has the response objects, and finds them by their chain, items, events and conversation", async () => {
+    const url = await postgres.createDatabase();
+    await copyStores({ from: dataDir, to: url, isPooled: false, onPage }, systemClock);
+    const database = openTestPostgres(url);
+    const [from, to] = [(await openTestStores(dataDir)).responses, openResponses(database)];
+    const last = idAt(AT + 29 * DAY_MS * 0.4);
+    const chain = await to.readChain(last, AT);
+    expect(chain.map((object) => ({ ...object, ciphertext: [...object.ciphertext] }))).toEqual(
+      (await from.readChain(last, AT)).map((object) => ({ ...object, ciphertext: [...object.ciphertext] })),
+    );
+    expect(chain).toHaveLength(30);
+    expect((await to.findLast("conv_1", AT))?.isBackground).toBe(true);
+    expect(await to.readEvents(last, 2, 9)).toHaveLength(1);
+    const owner = { accountId: "org_a", userId: null, keyId: "key_a" };
+    expect(await to.findByItems(owner, ['odd "\\, {item}'], AT)).toHaveLength(1);
+    expect(await to.sumBytes("org_1")).toBe(await from.sumBytes("org_1"));
+    expect(await to.addObject(objectAt(999), [], Number.MAX_SAFE_INTEGER)).toBe("added");
+    await database.close();
+  });
+
+  test("a store with a response that has not ended is rejected", async () => {
+    const [folder, url] = [makeTempFolder("gateway-copy-"), await postgres.createDatabase()];
+    const stores = await openTestStores(folder);
+    await stores.responses.addObject(runningAt(0), [], Number.MAX_SAFE_INTEGER);
+    await stores.close();
+    const copy = copyStores({ from: folder, to: url, isPooled: false, onPage }, systemClock);
+    await expect(copy).rejects.toThrow(`the response ${idAt(AT)} has not ended`);
+    rmSync(folder, { recursive: true });
   });
 
   test("a store on which a gateway runs is rejected", async () => {

@@ -1,14 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach } from "bun:test";
 import { rmSync } from "node:fs";
-import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
+import { type DatabaseFile, openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 /**
- * Gives each test of the calling file an empty data directory. Returns a function that opens a connection to its database;
- * connections are closed after the test.
+ * Gives each test of the calling file an empty data directory. Returns a function that opens a connection to its main database, or to
+ * another file; connections are closed after the test.
  */
-export function useSqlite(): () => Database {
+export function useSqlite(file?: DatabaseFile): () => Database {
   let dir: string;
   let connections: Database[];
   beforeEach(() => {
@@ -20,7 +20,7 @@ export function useSqlite(): () => Database {
     rmSync(dir, { recursive: true, force: true });
   });
   return () => {
-    const connection = openDatabase(dir);
+    const connection = openDatabase(dir, file);
     connections.push(connection);
     return connection;
   };

@@ -35,6 +35,7 @@ import { testNamedRouteStore } from "./contracts/named-route-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testRejectionStore } from "./contracts/rejection-store.ts";
+import { testResponseStore } from "./contracts/response-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
 import { testTeamStore } from "./contracts/team-store.ts";
@@ -68,6 +69,7 @@ describe("SQLite behind threads", () => {
   testProviderKeyStore(() => open().providerKeys);
   testPromptLogStore(() => open().promptLog);
   testRejectionStore(() => open().rejections);
+  testResponseStore(() => open().responses);
   testSettingsStore(() => open().settings);
   testConfigStore(() => open().config);
   testDrainStore(() => open().drains);
@@ -154,7 +156,7 @@ describe("a thread of SQLite", () => {
     const started: { events: StoreThreadEvents; messages: ThreadMessage[]; isStopped: boolean }[] = [];
     const thread = new StoreThread({
       dataDir: "nowhere",
-      isReader: true,
+      task: "read",
       limits: { ...LIMITS, ...limits },
       clock,
       start(events) {

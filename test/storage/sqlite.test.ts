@@ -1,6 +1,8 @@
 import { describe } from "bun:test";
 import { RECORD_BOUNDS } from "../../src/core/usage/generations/generation-list.ts";
+import { RESPONSES_FILE } from "../../src/storage/sqlite/connection/database.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger/ledger-store.ts";
+import { SqliteResponseStore } from "../../src/storage/sqlite/response-store.ts";
 import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
 import { SqliteRetention } from "../../src/storage/sqlite/usage/retention.ts";
 import { SqliteRollUp } from "../../src/storage/sqlite/usage/roll-up.ts";
@@ -26,6 +28,7 @@ import { testOidcTrialStore } from "./contracts/oidc-trial-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testRejectionStore } from "./contracts/rejection-store.ts";
+import { testResponseStore } from "./contracts/response-store.ts";
 import { testRetention } from "./contracts/retention.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
@@ -33,6 +36,8 @@ import { testTeamStore } from "./contracts/team-store.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
 describe("SQLite", () => {
+  const connectResponses = useSqlite(RESPONSES_FILE);
+  testResponseStore(() => new SqliteResponseStore(connectResponses()));
   const connect = useSqlite();
   testAccountStore(() => createSqliteStores(connect()).accounts);
   testKeyStore(() => createSqliteStores(connect()).keys);

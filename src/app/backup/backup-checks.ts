@@ -4,7 +4,7 @@ import { verifyAudit } from "../../core/audit/verify-audit.ts";
 import { checkLedger } from "../../core/ledger/credits/check-ledger.ts";
 import { findUnreadable } from "../../core/provider-keys/find-unreadable.ts";
 import { createVault, type MasterKey, type MasterKeySource } from "../../core/provider-keys/vault.ts";
-import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
+import { type DatabaseFile, GATEWAY_FILE, RESPONSES_FILE } from "../../storage/sqlite/connection/database.ts";
 import { type Finding, failure, ok, reportSharedSchema, warning } from "../doctor/finding.ts";
 import type { Stores } from "../stores/stores.ts";
 import { countRows } from "./count-rows.ts";
@@ -17,6 +17,8 @@ const LEDGER_REMEDY = "Run `gateway ledger check` on the data directory that was
 interface RestoredBackup {
   readonly manifest: BackupManifest;
   readonly database: Database;
+  /** The database of response objects. */
+  readonly responses: Database;
   readonly stores: Stores;
   readonly masterKeys: readonly MasterKey[];
 }
@@ -37,28 +39,42 @@ export const BACKUP_CHECKS: readonly BackupCheck[] = [
   { name: "audit log", run: checkAudit },
   { name: "provider keys", run: checkProviderKeys },
   { name: "prompt log", run: checkPromptLog },
+  { name: "response objects", run: checkResponseObjects },
 ];
 
-function checkSchema({ manifest: { schema_version: version } }: RestoredBackup): readonly Finding[] {
-  if (version === MIGRATIONS.length) return [ok(`${version}, as this version needs`)];
-  if (version > MIGRATIONS.length) return [reportSharedSchema(version, MIGRATIONS.length)];
-  return [ok(`${version}; this version has migrated a copy of it to ${MIGRATIONS.length}`)];
+function checkSchema({ manifest }: RestoredBackup): readonly Finding[] {
+  const { schema_version: version, responses_schema_version: responses = 0 } = manifest;
+  const finding = compareVersions(version, GATEWAY_FILE);
+  const known = RESPONSES_FILE.steps.length;
+  return responses === 0 || responses === known
+    ? [finding]
+    : [finding, compareVersions(responses, RESPONSES_FILE)];
+}
+
+function compareVersions(version: number, { name, steps: { length: known } }: DatabaseFile): Finding {
+  const named = name === GATEWAY_FILE.name ? "" : `${name}: `;
+  if (version === known) return ok(`${named}${version}, as this version needs`);
+  if (version > known) return reportSharedSchema(version, known);
+  return ok(`${named}${version}; this version has migrated a copy of it to ${known}`);
 }
 
 /** The maximum number of problems that are returned for one database. */
 const NAMED_PROBLEMS = 10;
 
-function checkPages({ database }: RestoredBackup): readonly Finding[] {
-  const found = database
-    .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${NAMED_PROBLEMS})`)
-    .all()
-    .map((row) => row.integrity_check);
-  if (found.join() === "ok") return [ok("all pages and indexes are sound")];
-  return found.map((problem) => failure(problem, NEW_BACKUP));
+function checkPages({ database, responses }: RestoredBackup): readonly Finding[] {
+  const problems = [database, responses].flatMap((one) =>
+    one
+      .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${NAMED_PROBLEMS})`)
+      .all()
+      .map((row) => row.integrity_check)
+      .filter((problem) => problem !== "ok"),
+  );
+  if (problems.length === 0) return [ok("all pages and indexes are sound")];
+  return problems.map((problem) => failure(problem, NEW_BACKUP));
 }
 
-function checkRows({ database, manifest: { rows } }: RestoredBackup): readonly Finding[] {
-  const counted = countRows(database);
+function checkRows({ database, responses, manifest: { rows } }: RestoredBackup): readonly Finding[] {
+  const counted = { ...countRows(database, GATEWAY_FILE), ...countRows(responses, RESPONSES_FILE) };
   // A newer version may count more tables.
   const differing = Object.entries(rows).filter(
     ([table, count]) => table in counted && counted[table] !== count,
@@ -152,9 +168,31 @@ function rejectSealing(): never {
 
 async function checkPromptLog({ stores, masterKeys }: RestoredBackup): Promise<readonly Finding[]> {
   const used = await stores.promptLog.listMasterKeysInUse();
-  if (used.length === 0) return [ok("it is empty")];
-  if (masterKeys.length === 0) return [warning("not decrypted, because no master key is known", KEYS_REMEDY)];
-  const missing = used.filter((id) => !masterKeys.some((known) => known.id === id));
-  if (missing.length === 0) return [ok("the master keys of all entries are known")];
-  return [failure(`entries need the master keys ${missing.join(", ")}`, KEYS_REMEDY)];
+  return [used.length === 0 ? ok("it is empty") : compareMasterKeys("entries", used, masterKeys)];
+}
+
+function compareMasterKeys(of: string, used: readonly string[], known: readonly MasterKey[]): Finding {
+  if (known.length === 0) return warning("not decrypted, because no master key is known", KEYS_REMEDY);
+  const missing = used.filter((id) => !known.some((one) => one.id === id));
+  if (missing.length === 0) return ok(`the master keys of all ${of} are known`);
+  return failure(`${of} need the master keys ${missing.join(", ")}`, KEYS_REMEDY);
+}
+
+const WRONG_SUMS = `SELECT account_id, coalesce(stored.bytes, 0) - coalesce(objects.bytes, 0) AS difference
+  FROM (SELECT account_id, sum(bytes) AS bytes FROM response_objects GROUP BY account_id) AS objects
+    FULL JOIN response_accounts AS stored USING (account_id)
+  WHERE difference <> 0 LIMIT ${NAMED_PROBLEMS}`;
+
+async function checkResponseObjects({
+  responses,
+  stores,
+  masterKeys,
+}: RestoredBackup): Promise<readonly Finding[]> {
+  const wrong = responses.query<{ account_id: string; difference: number }, []>(WRONG_SUMS).all();
+  const sums = wrong.map(({ account_id, difference }) =>
+    failure(`the sum of ${account_id} differs by ${difference} bytes`, NEW_BACKUP),
+  );
+  const used = await stores.responses.listMasterKeysInUse();
+  if (used.length === 0) return [...sums, ok("there are none")];
+  return [...sums, compareMasterKeys("objects and conversations", used, masterKeys)];
 }

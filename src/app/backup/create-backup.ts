@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -15,8 +16,14 @@ import { saveJournal } from "../../core/usage/journal/recover-usage.ts";
 import { makePrivateFolder, PRIVATE_FILE } from "../../storage/files/private-files.ts";
 import { openFileJournal } from "../../storage/journal/file-journal.ts";
 import { lockFile } from "../../storage/sqlite/connection/data-lock.ts";
-import { openDatabase, readDataDirSchema } from "../../storage/sqlite/connection/database.ts";
-import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
+import {
+  DATABASE_FILES,
+  type DatabaseFile,
+  GATEWAY_FILE,
+  openDatabase,
+  RESPONSES_FILE,
+  readDataDirSchema,
+} from "../../storage/sqlite/connection/database.ts";
 import { compareSchema } from "../../storage/sqlite/migrations/migrate.ts";
 import { SqliteUsageStore } from "../../storage/sqlite/usage/usage-store.ts";
 import { journalDirOf } from "../stores/stores.ts";
@@ -26,7 +33,6 @@ import { describeFiles, syncPath } from "./hash-files.ts";
 import {
   BACKUP_FORMAT,
   type BackupManifest,
-  DATABASE_FILE,
   JOURNAL_FOLDER,
   MANIFEST_FILE,
   MASTER_KEY_FILE,
@@ -80,26 +86,34 @@ export async function createBackup(request: BackupRequest, clock: Clock): Promis
 
 /** Tables are not migrated for a copy: the backup must fit the gateway that serves from them. */
 function requireUsableTables(dataDir: string): void {
-  const found = readDataDirSchema(dataDir);
-  if (found === null) throw new Error(`${dataDir} is not a data directory: it has no ${DATABASE_FILE}`);
-  if (["same", "newer"].includes(compareSchema(found))) return;
-  throw new Error(
-    `the database in ${dataDir} has schema ${found.version}, and this version of the gateway needs ${MIGRATIONS.length}. Make the backup with the version that serves from it.`,
-  );
+  for (const file of DATABASE_FILES) {
+    const found = readDataDirSchema(dataDir, file);
+    // An earlier version has no response objects.
+    if (found === null && file === RESPONSES_FILE) continue;
+    if (found === null) throw new Error(`${dataDir} is not a data directory: it has no ${file.name}`);
+    if (["same", "newer"].includes(compareSchema(found, file.steps.length))) continue;
+    throw new Error(
+      `${file.name} in ${dataDir} has schema ${found.version}, and this version of the gateway needs ${file.steps.length}. Make the backup with the version that serves from it.`,
+    );
+  }
 }
 
 async function fill(
   partial: string,
-  { dataDir, includeMasterKeys, onProgress }: BackupRequest,
+  request: BackupRequest,
   clock: Clock,
 ): Promise<Omit<BackupManifest, "files">> {
+  const { dataDir, includeMasterKeys } = request;
   const createdAt = formatTime(clock.now());
   const keysBefore = includeMasterKeys ? readMasterKeys(dataDir) : [];
+  const copy = createCopier(partial, request, clock);
+  // First, so that the generation of each object is in the journal or in the database.
+  const hasResponses = await copy(RESPONSES_FILE);
   // Before the database: a record leaves the journal only when the database has it.
   copyJournal(journalDirOf(dataDir), join(partial, JOURNAL_FOLDER));
-  const file = join(partial, DATABASE_FILE);
-  await copyDatabase({ from: join(dataDir, DATABASE_FILE), to: file }, clock, onProgress);
+  await copy(GATEWAY_FILE);
   const { merged, rows } = await completeDatabase(partial, clock);
+  const responses = hasResponses ? completeResponses(partial) : {};
   for (const name of PLAIN_FILES) copyIfExists(join(dataDir, name), join(partial, name));
   // A rotation may have replaced keys meanwhile that the copied database still needs.
   const keys = includeMasterKeys ? [...new Set([...readMasterKeys(dataDir), ...keysBefore])] : [];
@@ -113,15 +127,41 @@ async function fill(
     data_dir: resolve(dataDir),
     journal_records: merged,
     includes_master_keys: keys.length > 0,
-    rows,
+    rows: { ...rows, ...responses },
   };
 }
 
-function describeSchema(folder: string): Pick<BackupManifest, "schema_version" | "oldest_schema_version"> {
+/** Returns a function that copies a database file of the data directory. It returns whether there is such a file. */
+function createCopier(partial: string, { dataDir, onProgress }: BackupRequest, clock: Clock) {
+  const sizeOf = ({ name }: DatabaseFile) =>
+    statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0;
+  const whole = DATABASE_FILES.reduce((sum, file) => sum + sizeOf(file), 0);
+  let done = 0;
+  return async (file: DatabaseFile): Promise<boolean> => {
+    const from = join(dataDir, file.name);
+    if (!existsSync(from)) return false;
+    await copyDatabase({ from, to: join(partial, file.name) }, clock, (written) =>
+      onProgress(done + written, whole),
+    );
+    done += sizeOf(file);
+    return true;
+  };
+}
+
+type SchemaVersions = Pick<
+  BackupManifest,
+  "schema_version" | "oldest_schema_version" | "responses_schema_version" | "oldest_responses_schema_version"
+>;
+
+function describeSchema(folder: string): SchemaVersions {
   const { version, oldestVersion } = readDataDirSchema(folder) ?? { version: 0, oldestVersion: 0 };
+  const responses = readDataDirSchema(folder, RESPONSES_FILE);
+  const hasOlder = responses !== null && responses.oldestVersion < responses.version;
   return {
     schema_version: version,
     ...(oldestVersion < version ? { oldest_schema_version: oldestVersion } : {}),
+    ...(responses === null ? {} : { responses_schema_version: responses.version }),
+    ...(hasOlder ? { oldest_responses_schema_version: responses.oldestVersion } : {}),
   };
 }
 
@@ -162,7 +202,7 @@ async function completeDatabase(folder: string, clock: Clock) {
     journal.skipped([...unknown.keys()]);
     database.exec("UPDATE generations SET gateway_id = NULL WHERE outcome = 'open'");
     database.exec("DELETE FROM settings WHERE name = 'gateway_id'");
-    const rows = countRows(database);
+    const rows = countRows(database, GATEWAY_FILE);
     // The files of the write-ahead log would belong to the backup.
     database.exec("PRAGMA journal_mode = DELETE");
     return { merged: brought, rows };
@@ -170,6 +210,19 @@ async function completeDatabase(folder: string, clock: Clock) {
     journal.close();
     database.close();
     removeSegments(join(folder, JOURNAL_FOLDER));
+  }
+}
+
+/** Releases running responses from their gateway, so that the next start on the copy ends them. Returns row counts. */
+function completeResponses(folder: string): Record<string, number> {
+  const database = openDatabase(folder, RESPONSES_FILE);
+  try {
+    database.exec("UPDATE response_objects SET gateway_id = NULL WHERE status IN ('queued', 'in_progress')");
+    const rows = countRows(database, RESPONSES_FILE);
+    database.exec("PRAGMA journal_mode = DELETE");
+    return rows;
+  } finally {
+    database.close();
   }
 }
 

@@ -26,6 +26,9 @@ const ManifestSchema = z.object({
   schema_version: z.int().positive(),
   /** The lowest schema version whose code works on the database; absent if only its own does. */
   oldest_schema_version: z.int().positive().exactOptional(),
+  /** The same of the tables of response objects; absent if the backup has none. */
+  responses_schema_version: z.int().positive().exactOptional(),
+  oldest_responses_schema_version: z.int().positive().exactOptional(),
   /** Where it was made: the path of the data directory. */
   data_dir: z.string(),
   /** Records of the journal. They are in the database of the backup. */

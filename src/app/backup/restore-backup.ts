@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makePrivateFolder } from "../../storage/files/private-files.ts";
-import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
+import { GATEWAY_FILE, RESPONSES_FILE } from "../../storage/sqlite/connection/database.ts";
 import { compareSchema } from "../../storage/sqlite/migrations/migrate.ts";
 import { hashFile, syncPath } from "./hash-files.ts";
 import { type BackupManifest, DATABASE_FILE, JOURNAL_FOLDER, readManifest } from "./manifest.ts";
@@ -40,16 +40,25 @@ export async function restoreBackup({ backup, dataDir }: RestoreRequest): Promis
   return manifest;
 }
 
-function requireKnownSchema({
-  schema_version,
-  oldest_schema_version = schema_version,
-  gateway_version,
-}: BackupManifest): void {
-  const schema = { version: schema_version, oldestVersion: oldest_schema_version };
-  if (compareSchema(schema) !== "incompatible") return;
-  throw new Error(
-    `a newer version of the gateway (${gateway_version}) has made the backup: it has schema ${schema_version}, and this version knows ${MIGRATIONS.length}. Install that version.`,
-  );
+function requireKnownSchema({ gateway_version, ...manifest }: BackupManifest): void {
+  const { schema_version, oldest_schema_version = schema_version } = manifest;
+  const { responses_schema_version = 0, oldest_responses_schema_version = responses_schema_version } =
+    manifest;
+  const files = [
+    { file: GATEWAY_FILE, version: schema_version, oldestVersion: oldest_schema_version },
+    {
+      file: RESPONSES_FILE,
+      version: responses_schema_version,
+      oldestVersion: oldest_responses_schema_version,
+    },
+  ];
+  for (const { file, ...schema } of files) {
+    const known = file.steps.length;
+    if (compareSchema(schema, known) !== "incompatible") continue;
+    throw new Error(
+      `a newer version of the gateway (${gateway_version}) has made the backup: its ${file.name} has schema ${schema.version}, and this version knows ${known}. Install that version.`,
+    );
+  }
 }
 
 function requireEmpty(dataDir: string): void {

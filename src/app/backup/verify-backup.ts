@@ -3,11 +3,12 @@ import { join, resolve } from "node:path";
 import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { MasterKey } from "../../core/provider-keys/vault.ts";
+import { type DatabaseFile, GATEWAY_FILE, RESPONSES_FILE } from "../../storage/sqlite/connection/database.ts";
 import type { NamedFinding } from "../doctor/examine-installation.ts";
 import { type Finding, failure, ok } from "../doctor/finding.ts";
 import { openSqliteStores } from "../stores/open-sqlite-stores.ts";
 import { BACKUP_CHECKS } from "./backup-checks.ts";
-import { type BackupManifest, DATABASE_FILE, readManifest } from "./manifest.ts";
+import { type BackupManifest, readManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore-backup.ts";
 
 /** The backup to verify. */
@@ -65,9 +66,10 @@ async function checkRestored(
 ): Promise<NamedFinding[]> {
   const findings: NamedFinding[] = [];
   const stores = openSqliteStores({ data_dir: dataDir }, { clock, random });
-  const database = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+  const open = ({ name }: DatabaseFile) => new Database(join(dataDir, name), { readonly: true });
+  const [database, responses] = [open(GATEWAY_FILE), open(RESPONSES_FILE)];
   try {
-    const restored = { manifest, database, stores, masterKeys: listMasterKeys(dataDir) };
+    const restored = { manifest, database, responses, stores, masterKeys: listMasterKeys(dataDir) };
     for (const { name, run } of BACKUP_CHECKS)
       for (const finding of await run(restored)) findings.push({ check: name, ...finding });
   } catch (error) {
@@ -75,6 +77,7 @@ async function checkRestored(
     findings.push({ check: "database", ...failure((error as Error).message, remedy) });
   } finally {
     database.close();
+    responses.close();
     await stores.close();
   }
   return findings;

@@ -1,8 +1,12 @@
 import { accessSync, constants, existsSync, lstatSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isDataDirLocked } from "../../storage/sqlite/connection/data-lock.ts";
-import { readDataDirSchema } from "../../storage/sqlite/connection/database.ts";
-import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
+import {
+  type DatabaseFile,
+  GATEWAY_FILE,
+  RESPONSES_FILE,
+  readDataDirSchema,
+} from "../../storage/sqlite/connection/database.ts";
 import { compareSchema } from "../../storage/sqlite/migrations/migrate.ts";
 import { explainFormer, findFormerDataDir } from "../config/locate-data-dir.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
@@ -70,28 +74,37 @@ function checkSpace(folder: string): Finding {
   return free < USUAL_FREE_BYTES ? warning(text, "Free space soon.") : ok(text);
 }
 
-/** Checks that this version can use the embedded database. */
+/** Checks that this version can use the embedded databases. */
 export function checkDatabaseFile({ config: { data_dir, database } }: DoctorScene): readonly Finding[] {
   if (database.url !== undefined) return [];
-  const found = readDataDirSchema(data_dir);
-  if (found === null) return [ok("there is none yet; the first start creates it")];
+  const main = checkFile(data_dir, GATEWAY_FILE);
+  if (main === null) return [ok("there is none yet; the first start creates it")];
+  const responses = checkFile(data_dir, RESPONSES_FILE);
+  if (responses === null || responses.status === "ok") return [main];
+  return [main, { ...responses, text: `${RESPONSES_FILE.name}: ${responses.text}` }];
+}
+
+/** Returns null if there is no such file. */
+function checkFile(dataDir: string, file: DatabaseFile): Finding | null {
+  const found = readDataDirSchema(dataDir, file);
+  if (found === null) return null;
   const { version } = found;
-  switch (compareSchema(found)) {
+  const known = file.steps.length;
+  switch (compareSchema(found, known)) {
     case "incompatible":
-      return [
-        failure(`a newer version of the gateway has written it (schema ${version})`, "Install that version."),
-      ];
+      return failure(
+        `a newer version of the gateway has written it (schema ${version})`,
+        "Install that version.",
+      );
     case "newer":
-      return [reportSharedSchema(version, MIGRATIONS.length)];
+      return reportSharedSchema(version, known);
     case "older":
-      return [
-        warning(
-          `it has schema ${version} of ${MIGRATIONS.length}`,
-          "The next start migrates it. Keep a copy of it first.",
-        ),
-      ];
+      return warning(
+        `it has schema ${version} of ${known}`,
+        "The next start migrates it. Keep a copy of it first.",
+      );
     case "same":
-      return [ok(`it has schema ${version}, as this version needs`)];
+      return ok(`it has schema ${version}, as this version needs`);
   }
 }
 

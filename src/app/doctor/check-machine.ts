@@ -30,11 +30,12 @@ export function checkDescriptors(): readonly Finding[] {
 const BASE_BYTES = 400_000_000;
 
 /** Compares the memory of the machine or container with what the configuration allows a gateway to use. */
-export function checkMemory({ config: { limits } }: DoctorScene): readonly Finding[] {
+export function checkMemory({ config: { limits, responses } }: DoctorScene): readonly Finding[] {
   const available = Math.min(totalmem(), readContainerLimit() ?? Number.POSITIVE_INFINITY);
   const bounded =
     limits.total_body_bytes +
     limits.total_unread_bytes +
+    responses.websocket_bytes +
     limits.turn_memory_bytes +
     limits.answer_memory_bytes;
   const text = `${megabytes(available)} MB for a process that may need ${megabytes(bounded + BASE_BYTES)} MB`;

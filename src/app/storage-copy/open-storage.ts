@@ -18,7 +18,7 @@ import { migratePostgres } from "../../storage/postgres/migrations/migrate.ts";
 import { PostgresUsageStore } from "../../storage/postgres/usage/usage-store.ts";
 import { SqlAuditStore } from "../../storage/sql/audit-store.ts";
 import { isDataDirLocked, lockDataDir } from "../../storage/sqlite/connection/data-lock.ts";
-import { openDatabase } from "../../storage/sqlite/connection/database.ts";
+import { openDatabase, RESPONSES_FILE } from "../../storage/sqlite/connection/database.ts";
 import { createSqliteDatabase } from "../../storage/sqlite/connection/sql-database.ts";
 import { SqliteDump } from "../../storage/sqlite/dump.ts";
 import { SqliteLedgerStore } from "../../storage/sqlite/ledger/ledger-store.ts";
@@ -71,23 +71,27 @@ async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenSt
   makePrivateFolder(dataDir);
   if (isDataDirLocked(dataDir)) throw new Error(`a gateway is running on ${dataDir}; stop it first`);
   const lock = lockDataDir(dataDir);
-  const database = openDatabase(dataDir);
-  if (compareSchema(readSchema(database)) === "newer") {
-    database.close();
+  const [database, responses] = [openDatabase(dataDir), openDatabase(dataDir, RESPONSES_FILE)];
+  const close = (): void => {
+    for (const one of [responses, database]) one.close();
     lock.release();
+  };
+  const isNewer =
+    compareSchema(readSchema(database)) === "newer" ||
+    compareSchema(readSchema(responses), RESPONSES_FILE.steps.length) === "newer";
+  if (isNewer) {
+    close();
     throw createNewerTablesError(dataDir);
   }
+  const findObstacle = () => findJournal(dataDir);
   return {
     kind: "sqlite",
-    dump: new SqliteDump({ database, location: dataDir, findObstacle: () => findJournal(dataDir) }),
+    dump: new SqliteDump({ database, responses, location: dataDir, findObstacle }),
     audit: new SqlAuditStore(createSqliteDatabase(database)),
     catalog: createFileCatalogStore(dataDir),
     ledger: new SqliteLedgerStore(database),
     usage: new SqliteUsageStore(database),
-    async close() {
-      database.close();
-      lock.release();
-    },
+    close: async () => close(),
   };
 }
 

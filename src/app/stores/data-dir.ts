@@ -5,7 +5,7 @@ import { makePrivateFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../../storage/f
 
 /** The entries of a data directory that the gateway creates. Others are not touched. */
 const OWN_ENTRIES =
-  /^((gateway|lock|rotation-lock|refresh-lock)\.db(-\w+)?|secrets\.key(\.\d+)?|catalog[\w-]*\.json(\.\d+\.tmp)?|journal|console-[\w-]+)$/;
+  /^((gateway|responses|lock|rotation-lock|refresh-lock)\.db(-\w+)?|secrets\.key(\.\d+)?|catalog[\w-]*\.json(\.\d+\.tmp)?|journal|console-[\w-]+)$/;
 const OTHERS = 0o077;
 /** The mode bit of shared folders, such as `/tmp`. */
 const STICKY = 0o1000;

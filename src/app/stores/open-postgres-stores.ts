@@ -14,6 +14,7 @@ import { PostgresLeases } from "../../storage/postgres/gateways/leases.ts";
 import { PostgresMoneyLeases } from "../../storage/postgres/gateways/money-leases.ts";
 import { PostgresLedgerStore } from "../../storage/postgres/ledger/ledger-store.ts";
 import { requireSchema } from "../../storage/postgres/migrations/migrate.ts";
+import { PostgresResponseStore } from "../../storage/postgres/responses/response-store.ts";
 import { PostgresRetention } from "../../storage/postgres/usage/retention.ts";
 import { PostgresRollUp } from "../../storage/postgres/usage/roll-up.ts";
 import { PostgresUsageStore } from "../../storage/postgres/usage/usage-store.ts";
@@ -86,6 +87,7 @@ export async function openPostgresStores(
     catalog: new PostgresCatalogStore(shared),
     leases: guardStore(new PostgresLeases(database)),
     ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
+    responses: guardStore(new PostgresResponseStore({ database, maintenance })),
     retention: guardStore(new PostgresRetention(maintenance)),
     rollUp: guardStore(new PostgresRollUp(maintenance)),
     usage: guardStore(new PostgresUsageStore({ database, identity: () => identity })),

@@ -6,9 +6,10 @@ import { createFileCatalogStore } from "../../storage/files/catalog-store.ts";
 import { guardStore, guardStores } from "../../storage/guard-store.ts";
 import { listDamagedLines } from "../../storage/journal/damaged-lines.ts";
 import { isDataDirLocked } from "../../storage/sqlite/connection/data-lock.ts";
-import { openDatabase } from "../../storage/sqlite/connection/database.ts";
+import { openDatabase, RESPONSES_FILE } from "../../storage/sqlite/connection/database.ts";
 import { repeatWhileBusy } from "../../storage/sqlite/connection/repeat-busy.ts";
 import { FileLeases } from "../../storage/sqlite/file-leases.ts";
+import { SqliteResponseStore } from "../../storage/sqlite/response-store.ts";
 import { createSqliteStores, type SqliteStores } from "../../storage/sqlite/stores.ts";
 import { createThreadedStores } from "../../storage/sqlite/threads/threaded-stores.ts";
 import type { StoreConfig } from "../catalog/open-catalog-store.ts";
@@ -52,7 +53,14 @@ function open(
   if (startStoreThread !== undefined)
     return createThreadedStores({ dataDir, clock: databaseClock, start: startStoreThread });
   const database = openDatabase(dataDir);
-  return { stores: createSqliteStores(database), close: async () => database.close() };
+  const responses = openDatabase(dataDir, RESPONSES_FILE);
+  return {
+    stores: { ...createSqliteStores(database), responses: new SqliteResponseStore(responses) },
+    async close() {
+      responses.close();
+      database.close();
+    },
+  };
 }
 
 /** The trivial parts of the stores for a single gateway. */

@@ -25,9 +25,7 @@ export async function migrateStores(
 ): Promise<StoreMigration> {
   const { url, pooled } = config.database;
   if (url === undefined) {
-    const { before, after } = migrateDataDir(config.data_dir);
-    const applied = Array.from({ length: after - before }, (_, index) => `step ${before + index + 1}`);
-    return { applied, location: config.data_dir };
+    return { applied: migrateDataDir(config.data_dir), location: config.data_dir };
   }
   const migration = migrateDatabase({ url, isPooled: pooled, clock: databaseClock });
   const { applied } = await migration.catch((error) => explainDatabaseFailure(error, url));

@@ -67,8 +67,9 @@ async function rotate({ config, stores, random, confirm }: RotationParts): Promi
   const keys = { vault: createVault(masters, random), newest, confirm };
   const ofConfig = await rotateSecrets(stores.config, keys);
   const ofAccounts = await rotateSecrets(stores.providerKeys, keys);
-  // Entries that cannot be opened are not reported: they expire.
+  // Entries and objects that cannot be opened are not reported: they expire.
   await rotateSecrets(stores.promptLog, keys);
+  await rotateSecrets(stores.responses, keys);
   const idleFile = (await isFileIdle(config, stores, masters)) ? masters.file : null;
   return {
     resealed: ofConfig.resealed + ofAccounts.resealed,

@@ -22,6 +22,7 @@ import type { MoneyLeases } from "../../core/ledger/leases/money-leases.ts";
 import type { LedgerStore } from "../../core/ledger/records/ledger-store.ts";
 import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
+import type { ResponseStore } from "../../core/response-objects/records/response-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
 import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
@@ -55,6 +56,8 @@ export interface Stores extends KeyStores {
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly rejections: RejectionStore;
+  /** Response objects and conversations. */
+  readonly responses: ResponseStore;
   readonly settings: SettingsStore;
   readonly teams: TeamStore;
   readonly drains: DrainStore;

@@ -19,6 +19,8 @@ export interface DumpTable {
 const USUAL_ROWS = 500;
 /** For rows of up to two megabytes. */
 const LARGE_ROWS = 20;
+/** For rows of up to tens of megabytes. */
+const HUGE_ROWS = 4;
 
 const columns = <Type extends ColumnType>(type: Type, ...names: readonly string[]): Record<string, Type> =>
   Object.fromEntries(names.map((name) => [name, type]));
@@ -55,6 +57,13 @@ export type TableName =
   | "audit_log"
   | "stored_responses"
   | "prompt_log"
+  | "response_chains"
+  | "response_conversations"
+  | "response_objects"
+  | "response_places"
+  | "response_items"
+  | "response_events"
+  | "response_accounts"
   | "rejections"
   | "generations"
   | "charges"
@@ -207,6 +216,49 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     },
     LARGE_ROWS,
   ),
+  table("response_chains", ["root_id"], {
+    ...text("root_id"),
+    ...integer("expires_at", "objects", "first_day", "last_day"),
+  }),
+  table(
+    "response_conversations",
+    ["id"],
+    {
+      ...text("id", "account_id", "user_id", "key_id", "master_key_id", "sealed_key"),
+      ...integer("created_at"),
+      ciphertext: "bytes",
+    },
+    LARGE_ROWS,
+  ),
+  table(
+    "response_objects",
+    ["day", "id"],
+    {
+      ...text("id", "kind", "status", "account_id", "user_id", "key_id", "root_id", "previous_id"),
+      ...text("conversation_id", "model", "gateway_id", "master_key_id", "sealed_key"),
+      ...integer("day", "sequence", "previous_day", "chain_bytes", "bytes", "created_at", "ended_at"),
+      is_background: "boolean",
+      is_cancel_requested: "boolean",
+      ciphertext: "bytes",
+    },
+    HUGE_ROWS,
+  ),
+  table("response_places", ["conversation_id", "sequence"], {
+    ...text("conversation_id", "object_id"),
+    ...integer("sequence", "day"),
+  }),
+  table("response_items", ["object_id", "item_id"], text("object_id", "item_id", "account_id")),
+  table(
+    "response_events",
+    ["day", "response_id", "first_event"],
+    {
+      ...text("response_id"),
+      ...integer("day", "first_event", "last_event"),
+      ciphertext: "bytes",
+    },
+    LARGE_ROWS,
+  ),
+  table("response_accounts", ["account_id"], { ...text("account_id"), ...integer("bytes") }),
   table("rejections", ["id"], {
     ...text("id", "api", "method", "path", "account_id", "user_id", "key_id", "team_id", "key_fingerprint"),
     ...text("address_hash", "model", "code", "message", "field", "limit_source", "limit_kind", "budget_id"),

@@ -6,10 +6,12 @@ import {
   type DumpValue,
   OWN_SETTINGS,
 } from "../../core/storage-copy/tables.ts";
+import { dayOfId } from "../sql/statements/day-of-id.ts";
 import { cleanText, readInteger, readNullableInteger } from "../sql/statements/values.ts";
 import { encodeList, type Postgres, type PostgresValue, type SqlRunner } from "./connection/client.ts";
 import { CopiedCredits } from "./ledger/copied-credits.ts";
-import { dayOfId, Partitions } from "./ledger/partitions.ts";
+import { RESPONSE_TABLES } from "./responses/response-store.ts";
+import { LEDGER_TABLES, Partitions } from "./tables/partitions.ts";
 import { copyRecords } from "./usage/save-usage.ts";
 
 /** The dependencies of a PostgreSQL dump. Its statements may take minutes. */
@@ -24,20 +26,22 @@ const TYPES = { text: "text", integer: "bigint", boolean: "boolean", bytes: "byt
 /** The tables whose rows never change. An existing row is kept. */
 const IMMUTABLE: readonly string[] = ["audit_log", "charges", "budget_marks"];
 
-/** The tables that are partitioned by the day in the id. */
-const DATED: readonly string[] = ["generations", "charges"];
+/** The tables that are partitioned by the day in the id, which is no column of a dump. */
+const DATED: readonly string[] = LEDGER_TABLES.tables;
 
 /** All rows of a PostgreSQL database. */
 export class PostgresDump implements StorageDump {
   readonly location: string;
   private readonly database: Postgres;
   private readonly partitions: Partitions;
+  private readonly responsePartitions: Partitions;
   private readonly credits = new CopiedCredits();
 
   constructor({ database, location }: PostgresDumpOptions) {
     this.location = location;
     this.database = database;
-    this.partitions = new Partitions(database);
+    this.partitions = new Partitions(database, LEDGER_TABLES);
+    this.responsePartitions = new Partitions(database, RESPONSE_TABLES);
   }
 
   async findObstacle() {
@@ -57,7 +61,7 @@ export class PostgresDump implements StorageDump {
     if (values.length > 0)
       conditions.push(`(${key.join(", ")}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`);
     // A condition of its own, so that earlier partitions are not read.
-    if (values.length > 0 && isDated) conditions.push("day >= $1");
+    if (values.length > 0 && key[0] === "day") conditions.push("day >= $1");
     if (table.name === "settings") conditions.push(`name <> ALL ('${encodeList(OWN_SETTINGS)}'::text[])`);
     const rows = await this.database.run<Record<string, unknown>>(
       `SELECT ${Object.keys(table.columns).join(", ")} FROM ${table.name}
@@ -70,6 +74,8 @@ export class PostgresDump implements StorageDump {
   async writePage(table: DumpTable, rows: readonly DumpRow[], progress: string) {
     if (DATED.includes(table.name))
       await this.partitions.ensure([...new Set(rows.map(({ id }) => dayOfId(String(id))))]);
+    if (RESPONSE_TABLES.tables.includes(table.name))
+      await this.responsePartitions.ensure([...new Set(rows.map(({ day }) => Number(day)))]);
     await this.database.transaction(async (sql) => {
       if (rows.length > 0) await this.write(sql, table, rows);
       await sql.run(PUT_PROGRESS, [COPY_SETTING, progress]);
@@ -190,6 +196,10 @@ const OBSTACLES: readonly Obstacle[] = [
     describe: (name) => `a change of ${name} has no audit entry yet. Start a gateway once and stop it`,
   },
   {
+    text: "SELECT id AS name FROM response_objects WHERE status IN ('queued', 'in_progress') LIMIT 1",
+    describe: (name) => `the response ${name} has not ended. Start its gateway once and stop it`,
+  },
+  {
     text: "SELECT day::text AS name FROM dropped_days LIMIT 1",
     describe: () => "the retention policy has deleted records (storage.retention_days)",
   },
@@ -209,4 +219,7 @@ const SUMS = `
   UNION ALL SELECT 'tags of generations', count(*), NULL FROM generation_tags
   UNION ALL SELECT 'usage times', count(*), NULL FROM usage_times
   UNION ALL SELECT 'audit entries', count(*), NULL FROM audit_log
-  UNION ALL SELECT 'API keys', count(*), NULL FROM api_keys`;
+  UNION ALL SELECT 'API keys', count(*), NULL FROM api_keys
+  UNION ALL SELECT 'response objects', count(*), NULL FROM response_objects
+  UNION ALL SELECT 'bytes of response objects', coalesce(sum(bytes), 0)::bigint, NULL FROM response_objects
+  UNION ALL SELECT 'bytes of accounts', coalesce(sum(bytes), 0)::bigint, NULL FROM response_accounts`;

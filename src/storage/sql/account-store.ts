@@ -102,6 +102,15 @@ export class SqlAccountStore implements AccountStore {
     return findNames(this.database, "accounts", ids);
   }
 
+  async findClosed(ids: readonly string[]) {
+    if (ids.length === 0) return [];
+    const rows = await this.database.run(
+      sql<{ id: string }>`SELECT id FROM accounts
+        WHERE ${this.traits.isOneOf("id", ids)} AND closed_at IS NOT NULL ORDER BY id`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
   async listAccounts({ kind, email, externalId, alias, search, afterId, limit }: AccountQuery) {
     const conditions = where(
       kind === undefined ? null : sql`kind = ${kind}`,

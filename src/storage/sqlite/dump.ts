@@ -51,15 +51,20 @@ function describeGeneration({ record }: DumpRow): Readonly<Record<string, DumpVa
   return Object.fromEntries(GENERATION_COLUMNS.map((name, at) => [name, values[at] ?? null]));
 }
 
+/** The tables that are in the database of response objects. */
+const IN_RESPONSES = /^response_/;
+
 /** The inputs of a SQLite dump besides its tables. */
 interface SqliteDumpOptions {
   readonly database: Database;
+  /** The database of response objects. */
+  readonly responses: Database;
   readonly location: string;
   /** Returns why the data directory cannot be copied now, as far as its files show; null if it can. */
   readonly findObstacle: () => string | null;
 }
 
-/** All rows of a SQLite database. */
+/** All rows of the databases of a data directory. */
 export class SqliteDump implements StorageDump {
   readonly location: string;
   private readonly database: Database;
@@ -79,6 +84,9 @@ export class SqliteDump implements StorageDump {
     const count = (table: string): number =>
       this.database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0;
     if (count("announced_changes") > 0) return "a change of its last gateway has no audit entry yet";
+    const running = this.options.responses.query<{ id: string }, []>(RUNNING).get();
+    if (running !== null)
+      return `the response ${running.id} has not ended. Start the gateway once and stop it`;
     return count("retention") === 0
       ? null
       : "the retention policy has deleted records (storage.retention_days)";
@@ -92,14 +100,21 @@ export class SqliteDump implements StorageDump {
     const later = after === null ? "" : `AND (${key}) > (${table.key.map(() => "?").join(", ")})`;
     const text = `SELECT ${selected.join(", ")} FROM ${name} WHERE ${where} ${later} ORDER BY ${key} LIMIT ?`;
     const values = [...(after ?? []), table.pageRows] as SQLQueryBindings[];
-    const rows = this.database.query<Record<string, DumpValue>, SQLQueryBindings[]>(text).all(...values);
+    const database = this.databaseOf(table);
+    const rows = database.query<Record<string, DumpValue>, SQLQueryBindings[]>(text).all(...values);
     return rows.map((row) => readBooleans(table, row));
   }
 
   async writePage(table: DumpTable, rows: readonly DumpRow[], progress: string) {
+    const database = this.databaseOf(table);
+    const writeRows = () => {
+      for (const row of rows) this.write(table, row);
+    };
+    // A page that is in the other database without its progress is written again by the next copy.
+    if (database !== this.database) database.transaction(writeRows).immediate();
     this.database
       .transaction(() => {
-        for (const row of rows) this.write(table, row);
+        if (database === this.database) writeRows();
         void this.settings.putSetting(COPY_SETTING, progress);
       })
       .immediate();
@@ -114,7 +129,14 @@ export class SqliteDump implements StorageDump {
   }
 
   async sum() {
-    return this.database.query<StorageSum, []>(SUMS).all();
+    return [
+      ...this.database.query<StorageSum, []>(SUMS).all(),
+      ...this.options.responses.query<StorageSum, []>(RESPONSE_SUMS).all(),
+    ];
+  }
+
+  private databaseOf({ name }: DumpTable): Database {
+    return IN_RESPONSES.test(name) ? this.options.responses : this.database;
   }
 
   private write(table: DumpTable, row: DumpRow): void {
@@ -125,7 +147,9 @@ export class SqliteDump implements StorageDump {
     const onConflict = isImmutable ? "ON CONFLICT DO NOTHING" : "";
     const text = `INSERT ${isImmutable ? "" : "OR REPLACE"} INTO ${name} (${names.join(", ")})
       VALUES (${names.map(() => "?").join(", ")}) ${onConflict}`;
-    this.database.query(text).run(...(Object.values(values) as SQLQueryBindings[]));
+    this.databaseOf(table)
+      .query(text)
+      .run(...(Object.values(values) as SQLQueryBindings[]));
     if (table.name === "generations") this.tags.add(JSON.parse(String(row["record"])) as UsageRecord);
   }
 }
@@ -135,6 +159,13 @@ function readBooleans({ columns }: DumpTable, row: Record<string, DumpValue>): D
   for (const [name, type] of Object.entries(columns)) if (type === "boolean") row[name] = row[name] === 1;
   return row;
 }
+
+const RUNNING = "SELECT id FROM response_objects WHERE status IN ('queued', 'in_progress') LIMIT 1";
+
+const RESPONSE_SUMS = `
+  SELECT 'response objects' AS "of", count(*) AS count, NULL AS amount FROM response_objects
+  UNION ALL SELECT 'bytes of response objects', coalesce(sum(bytes), 0), NULL FROM response_objects
+  UNION ALL SELECT 'bytes of accounts', coalesce(sum(bytes), 0), NULL FROM response_accounts`;
 
 const SUMS = `
   SELECT 'generations' AS "of", count(*) AS count, coalesce(sum(cost), 0) AS amount FROM generations

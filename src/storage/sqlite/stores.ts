@@ -14,6 +14,7 @@ import type { StoredResponseStore } from "../../core/idempotency/stored-response
 import type { LedgerStore } from "../../core/ledger/records/ledger-store.ts";
 import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
+import type { ResponseStore } from "../../core/response-objects/records/response-store.ts";
 import type { DrainStore } from "../../core/routing/health/drain-store.ts";
 import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
@@ -31,8 +32,8 @@ import { SqliteRetention } from "./usage/retention.ts";
 import { SqliteRollUp } from "./usage/roll-up.ts";
 import { SqliteUsageStore } from "./usage/usage-store.ts";
 
-/** The stores that are in the database of a data directory. */
-export interface SqliteStores {
+/** The stores that are in the main database of a data directory. */
+export interface MainStores {
   readonly accounts: AccountStore;
   readonly answers: StoredResponseStore;
   readonly audit: AuditStore;
@@ -58,8 +59,13 @@ export interface SqliteStores {
   readonly usage: UsageStore & UsageReports & UsageTimeStore & GenerationList;
 }
 
-/** Creates all stores over one connection. */
-export function createSqliteStores(connection: Database): SqliteStores {
+/** The stores that are in the databases of a data directory. */
+export interface SqliteStores extends MainStores {
+  readonly responses: ResponseStore;
+}
+
+/** Creates all stores of the main database over one connection. */
+export function createSqliteStores(connection: Database): MainStores {
   const database = createSqliteDatabase(connection);
   return {
     ...createSqlStores(database),

@@ -195,6 +195,17 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       expect(await remove(store, "org_a", "user_b")).toBe("unknown");
     });
 
+    test("finds those of some accounts that are closed", async () => {
+      const store = await createStore();
+      for (const id of ["org_a", "org_b", "org_c"]) await store.insertAccount(accountOf(id));
+      for (const id of ["org_c", "org_a"])
+        await store.changeAccount(id, (account) => ({ ...account, closedAt: 5 }));
+      expect(await store.findClosed(["org_b", "org_c", "org_d", "org_a"])).toEqual(["org_a", "org_c"]);
+      expect([await store.findClosed(["org_b"]), await store.findClosed([])]).toEqual([[], []]);
+      await store.changeAccount("org_a", (account) => ({ ...account, closedAt: null }));
+      expect(await store.findClosed(["org_a"])).toEqual([]);
+    });
+
     test("raises the revision with every change, also for other connections, and not without one", async () => {
       const [here, there] = [await createStore(), await createStore()];
       let before = await there.accountRevision();

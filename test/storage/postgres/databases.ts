@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "bun:test";
 import { connectPostgres, type Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { createPostgresDatabase } from "../../../src/storage/postgres/connection/sql-database.ts";
+import { PostgresResponseStore } from "../../../src/storage/postgres/responses/response-store.ts";
 import type { KnownRevisions } from "../../../src/storage/sql/statements/database.ts";
 import { createSqlStores } from "../../../src/storage/sql/stores.ts";
 import { startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
@@ -29,6 +30,11 @@ export function usePostgres(): () => Postgres {
     opened.push(connection);
     return connection;
   };
+}
+
+/** Returns the store of response objects. */
+export function openResponses(database: Postgres): PostgresResponseStore {
+  return new PostgresResponseStore({ database, maintenance: database });
 }
 
 /** Returns the stores that are written once for all databases. */

@@ -21,11 +21,12 @@ import { testOidcTrialStore } from "../contracts/oidc-trial-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
 import { testRejectionStore } from "../contracts/rejection-store.ts";
+import { testResponseStore } from "../contracts/response-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
 import { testTeamStore } from "../contracts/team-store.ts";
-import { openSqlStores, usePostgres } from "./databases.ts";
+import { openResponses, openSqlStores, usePostgres } from "./databases.ts";
 
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   const connect = usePostgres();
@@ -36,6 +37,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   testProviderKeyStore(() => openSqlStores(connect()).providerKeys);
   testPromptLogStore(() => openSqlStores(connect()).promptLog);
   testRejectionStore(() => openSqlStores(connect()).rejections);
+  testResponseStore(() => openResponses(connect()));
   testSettingsStore(() => openSqlStores(connect()).settings);
   testConfigStore(() => openSqlStores(connect()).config);
   testDrainStore(() => openSqlStores(connect()).drains);

@@ -23,6 +23,7 @@ const TRAITS: SqlTraits = {
     const names = raw(`${name} (${[...Object.keys(columns), "place"].join(", ")})`);
     return sql`unnest(${join(lists, ", ")}) WITH ORDINALITY AS ${names}`;
   },
+  isOneOf: (column, texts) => sql`${raw(column)} = ANY (${encodeList(texts)}::text::text[])`,
   toStored: cleanText,
 };
 

@@ -1,7 +1,7 @@
 import type { Transfer } from "../../../core/ledger/records/records.ts";
+import { dayOfId } from "../../sql/statements/day-of-id.ts";
 import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
-import { dayOfId } from "./partitions.ts";
 
 /**
  * Writes the transfers of generations whose ids are new, and lowers the balances of their accounts. The transfers must be ordered by day

@@ -8,13 +8,14 @@ import type {
   SumsByKind,
 } from "../../../core/ledger/records/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../../core/ledger/records/records.ts";
+import { dayOfId } from "../../sql/statements/day-of-id.ts";
 import { readInteger } from "../../sql/statements/values.ts";
 import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
 import type { Postgres } from "../connection/client.ts";
+import { LEDGER_TABLES, Partitions } from "../tables/partitions.ts";
 import { findDifferences, findUnmatchedUsage } from "./check-ledger.ts";
 import { readCreditChanges } from "./credit-changes.ts";
 import { endGrant, listEndedGrants, readGrantsLeft } from "./grants.ts";
-import { dayOfId, Partitions } from "./partitions.ts";
 import { listRefunds, makeRefund } from "./refunds.ts";
 import { sumSpending } from "./sum-spending.ts";
 import { CHARGE_COLUMNS, CREDIT_COLUMNS, findTransfer, writeTransfer } from "./transfers.ts";
@@ -35,7 +36,7 @@ export class PostgresLedgerStore implements LedgerStore {
   constructor({ database, maintenance }: LedgerConnections) {
     this.database = database;
     this.maintenance = maintenance;
-    this.partitions = new Partitions(database);
+    this.partitions = new Partitions(database, LEDGER_TABLES);
   }
 
   async addTransfer(transfer: Transfer): Promise<boolean> {

@@ -5,10 +5,10 @@ import type {
   StoredTransfer,
 } from "../../../core/ledger/records/ledger-store.ts";
 import { refundIdOf } from "../../../core/ledger/records/records.ts";
+import { dayOfId } from "../../sql/statements/day-of-id.ts";
 import { readInteger } from "../../sql/statements/values.ts";
 import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
 import type { SqlRunner } from "../connection/client.ts";
-import { dayOfId } from "./partitions.ts";
 import { CREDIT_COLUMNS, findTransfer, lockBalances, writeTransfer } from "./transfers.ts";
 
 /** Decides on a refund and writes it, in the transaction of the caller. */

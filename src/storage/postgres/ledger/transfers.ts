@@ -1,10 +1,10 @@
 import type { StoredTransfer } from "../../../core/ledger/records/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer } from "../../../core/ledger/records/records.ts";
+import { dayOfId } from "../../sql/statements/day-of-id.ts";
 import { readInteger } from "../../sql/statements/values.ts";
 import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 import { writeCharges } from "./charges.ts";
-import { dayOfId } from "./partitions.ts";
 
 /** The columns of a `TransferRow` in the table `credits`. */
 export const CREDIT_COLUMNS =

@@ -27,6 +27,7 @@ import { rejections } from "./0026-rejections.ts";
 import { auditFilters } from "./0027-audit-filters.ts";
 import { waysToEnd } from "./0028-ways-to-end.ts";
 import { teams } from "./0029-teams.ts";
+import { responseObjects } from "./0030-response-objects.ts";
 import type { Migration } from "./migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -60,4 +61,5 @@ export const MIGRATIONS: readonly Migration[] = [
   auditFilters,
   waysToEnd,
   teams,
+  responseObjects,
 ];

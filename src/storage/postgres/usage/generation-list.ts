@@ -8,8 +8,9 @@ import {
   RECORD_BOUNDS,
 } from "../../../core/usage/generations/generation-list.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
+import { dayOfId } from "../../sql/statements/day-of-id.ts";
 import { encodeList, type PostgresValue, type SqlRunner } from "../connection/client.ts";
-import { dayOfId, listDays } from "../ledger/partitions.ts";
+import { LEDGER_TABLES, listDays } from "../tables/partitions.ts";
 import { describeFilter } from "./generation-filter.ts";
 import { skipDays } from "./skip-days.ts";
 
@@ -74,7 +75,7 @@ async function listDaysOf(
     before === null ? Number.POSITIVE_INFINITY : dayOfId(before),
     toMs === null ? Number.POSITIVE_INFINITY : dayOf(toMs - 1),
   );
-  return (await listDays(sql)).filter((day) => first <= day && day <= last);
+  return (await listDays(sql, LEDGER_TABLES)).filter((day) => first <= day && day <= last);
 }
 
 /** Reads a page from some days. `next`: where the page after it begins, if not after its last generation. */

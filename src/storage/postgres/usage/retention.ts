@@ -1,6 +1,7 @@
 import type { StepReport, UsageRetention } from "../../../core/usage/records/retention.ts";
-import type { Postgres, SqlRunner } from "../connection/client.ts";
-import { listDays, lockPartitions, PARTITIONED, partitionOf, UNDATED } from "../ledger/partitions.ts";
+import { UNDATED } from "../../sql/statements/day-of-id.ts";
+import type { Postgres } from "../connection/client.ts";
+import { dropPartitions, LEDGER_TABLES, listDays, partitionOf } from "../tables/partitions.ts";
 
 /** The longest wait for statements that use a partition, or all of them. New statements wait behind it. Milliseconds. */
 const LOCK_MS = 500;
@@ -20,7 +21,7 @@ export class PostgresRetention implements UsageRetention {
    * in periods that ended before.
    */
   async dropUsage(day: number): Promise<StepReport> {
-    const all = await listDays(this.maintenance);
+    const all = await listDays(this.maintenance, LEDGER_TABLES);
     const days = all.filter((one) => one < day && one !== UNDATED).reverse();
     for (const one of days) if (await this.dropDay(one)) return { hasMore: true };
     return { hasMore: (await this.deleteTags()) || (await this.deleteSpending(day)) };
@@ -58,7 +59,7 @@ export class PostgresRetention implements UsageRetention {
   /** Returns false if a generation of the day is open, or another process has dropped the day. */
   private dropDay(day: number): Promise<boolean> {
     return this.maintenance.transaction(async (sql) => {
-      const [generations, charges] = PARTITIONED.map((table) => partitionOf(table, day));
+      const [generations, charges] = LEDGER_TABLES.tables.map((table) => partitionOf(table, day));
       await sql.run(`SET LOCAL lock_timeout = ${LOCK_MS}`);
       const [found] = await sql.run<{ exists: boolean }>("SELECT to_regclass($1) IS NOT NULL AS exists", [
         charges ?? "",
@@ -73,18 +74,8 @@ export class PostgresRetention implements UsageRetention {
          SELECT account_id, sum(amount) FROM ${charges} GROUP BY account_id ORDER BY account_id
          ON CONFLICT (account_id) DO UPDATE SET amount = known.amount + excluded.amount`,
       );
-      await dropPartitions(sql, day);
+      await dropPartitions(sql, LEDGER_TABLES, day);
       return true;
     });
-  }
-}
-
-/** Drops the partitions of a day. Partitions of other days are created and used again after the transaction. */
-async function dropPartitions(sql: SqlRunner, day: number): Promise<void> {
-  await lockPartitions(sql);
-  await sql.run("INSERT INTO dropped_days (day) VALUES ($1)", [day]);
-  for (const table of PARTITIONED) {
-    await sql.run(`ALTER TABLE ${table} DETACH PARTITION ${partitionOf(table, day)}`);
-    await sql.run(`DROP TABLE ${partitionOf(table, day)}`);
   }
 }

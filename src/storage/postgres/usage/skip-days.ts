@@ -2,8 +2,8 @@ import { lowestIdAt, readIdTime } from "../../../base/secrets/ids.ts";
 import { DAY_MS, dayOf } from "../../../base/time/time.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import { ID_MARGIN_MS } from "../../../core/usage/reports/usage-sums.ts";
+import { dayOfId } from "../../sql/statements/day-of-id.ts";
 import type { PostgresValue, SqlRunner } from "../connection/client.ts";
-import { dayOfId } from "../ledger/partitions.ts";
 
 /** The conditions that the daily sums have, each with an index. */
 const COLUMNS = {

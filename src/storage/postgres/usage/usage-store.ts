@@ -12,11 +12,12 @@ import { TagNames } from "../../../core/usage/reports/tag-names.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../core/usage/reports/usage-store.ts";
 import type { HourTimes } from "../../../core/usage/reports/usage-times.ts";
 import { listQuarantined } from "../../sql/quarantined.ts";
+import { dayOfId, UNDATED } from "../../sql/statements/day-of-id.ts";
 import { cleanText, readInteger } from "../../sql/statements/values.ts";
 import { type Postgres, type SqlRunner, sqlStateOf } from "../connection/client.ts";
 import { createPostgresDatabase } from "../connection/sql-database.ts";
 import { requireEpoch } from "../gateways/require-epoch.ts";
-import { dayOfId, Partitions, UNDATED } from "../ledger/partitions.ts";
+import { LEDGER_TABLES, Partitions } from "../tables/partitions.ts";
 import { countGenerations } from "./generation-counts.ts";
 import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
 import { type DatedEntry, foldVersions, writeUsage } from "./save-usage.ts";
@@ -43,7 +44,7 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
   constructor({ database, identity = () => null }: LedgerDatabase) {
     this.database = database;
     this.identity = identity;
-    this.partitions = new Partitions(database);
+    this.partitions = new Partitions(database, LEDGER_TABLES);
   }
 
   async saveUsage(entries: readonly RecordEntry[]) {

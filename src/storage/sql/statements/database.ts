@@ -40,6 +40,8 @@ export interface SqlTraits {
   nameRevision(name: RevisionName): string;
   /** Returns rows as a table `name` of a FROM clause, with their positions from 1 on as the column `place`. */
   listAs(name: string, columns: ListColumns, rows: readonly (readonly (string | number | null)[])[]): Sql;
+  /** Returns the condition that a column has one of some texts. The rows are found by an index, whatever the sizes of tables are. */
+  isOneOf(column: string, texts: readonly string[]): Sql;
   /** Returns the form of a text as it is read back after storing it. */
   toStored(text: string): string;
 }

@@ -21,6 +21,11 @@ export const integer = {
   write: (value: number | null) => value,
 };
 
+export const bytes = {
+  read: (stored: Uint8Array) => stored as never,
+  write: (value: Uint8Array) => value,
+};
+
 /** SQLite stores 0 or 1. */
 export const flag = {
   read: (stored: boolean | Integer) => (stored === true || Number(stored) === 1) as never,
@@ -70,10 +75,18 @@ export class Table<Row extends object> {
     return sql`INSERT INTO ${raw(this.name)} (${this.names}) VALUES ${join(rows, ", ")} ON CONFLICT DO NOTHING`;
   }
 
+  /** Returns the columns for the list of a SELECT, of the table with an alias. */
+  columnsOf(alias: string): Sql {
+    return raw(this.columns.map(({ name }) => `${alias}.${name}`).join(", "));
+  }
+
   /** Returns the SET clause that gives columns the values of a record. */
-  set(record: Row, fields: readonly (keyof Row & string)[]): Sql {
-    const changed = this.columns.filter(({ field }) => fields.includes(field));
-    const pairs = changed.map(({ field, name, write }) => sql`${raw(name)} = ${write(record[field])}`);
+  set<Field extends keyof Row & string>(record: Pick<Row, Field>, fields: readonly Field[]): Sql {
+    const wanted: readonly string[] = fields;
+    const changed = this.columns.filter(({ field }) => wanted.includes(field));
+    const pairs = changed.map(
+      ({ field, name, write }) => sql`${raw(name)} = ${write((record as Row)[field])}`,
+    );
     return sql`SET ${join(pairs, ", ")}`;
   }
 

@@ -29,6 +29,7 @@ const TRAITS: SqlTraits = {
     const list = raw(`${fields.join(", ")}, key + 1 AS place`);
     return sql`(SELECT ${list} FROM json_each(${JSON.stringify(rows)})) AS ${raw(name)}`;
   },
+  isOneOf: (column, texts) => sql`${raw(column)} IN (SELECT value FROM json_each(${JSON.stringify(texts)}))`,
   toStored: (text) => text,
 };
 

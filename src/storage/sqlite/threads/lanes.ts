@@ -1,11 +1,11 @@
 import type { SqliteStores } from "../stores.ts";
 
 /**
- * The threads of a database, by their tasks. `write` has the only connection that changes the database. `lookup` answers what requests wait
- * for: single rows, and what the gateway reads twice a second. `list` reads pages, `report` sums of usage, and `check` the whole ledger. So
- * no task waits for one that takes longer.
+ * The threads of a data directory, by their tasks. `write` has the only connection that changes the main database. `lookup` answers what requests wait
+ * for: single rows, and what the gateway reads twice a second. `list` reads pages, `report` sums of usage, and `check` the whole ledger.
+ * `responses` reads and changes response objects, which are in a database of their own. So no task waits for one that takes longer.
  */
-export type Lane = "write" | "lookup" | "list" | "report" | "check";
+export type Lane = "write" | "lookup" | "list" | "report" | "check" | "responses";
 
 /**
  * A method that changes a record by a function, which cannot be sent to a thread. The record is read with `find`, changed here, and written
@@ -27,6 +27,7 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     changeAccount: { find: "findAccount" },
     findAccount: "lookup",
     findAccountNames: "list",
+    findClosed: "list",
     listAccounts: "list",
     putMember: "write",
     removeMember: "write",
@@ -192,6 +193,37 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     listRejections: "list",
     deleteRejectionsBefore: "write",
     deleteExcessRejections: "write",
+  },
+  responses: {
+    addObject: "responses",
+    changeObject: "responses",
+    replaceContent: "responses",
+    findObject: "responses",
+    readChain: "responses",
+    findLast: "responses",
+    findByItems: "responses",
+    listHeads: "responses",
+    deleteObject: "responses",
+    touchChain: "responses",
+    sumBytes: "responses",
+    addConversation: "responses",
+    findConversation: "responses",
+    changeConversation: "responses",
+    deleteConversation: "responses",
+    requestCancel: "responses",
+    listCancelRequested: "responses",
+    listRunning: "responses",
+    addEvents: "responses",
+    readEvents: "responses",
+    findNextExpiry: "responses",
+    limitExpiry: "responses",
+    deleteExpired: "responses",
+    deleteOfAccount: "responses",
+    listAccounts: "responses",
+    releaseSpace: "responses",
+    listSealedByOthers: "responses",
+    reseal: "responses",
+    listMasterKeysInUse: "responses",
   },
   retention: { dropUsage: "write" },
   rollUp: { rollUpHours: "write" },

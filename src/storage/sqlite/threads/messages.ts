@@ -1,11 +1,13 @@
 import type { RecordEntry, UsageRecord } from "../../../core/usage/records/records.ts";
 
-/** Opens the database of a data directory: the first message to a thread. */
+/** What a thread of a data directory opens: the database of response objects, or the other one for reading alone, or also for changes. */
+export type ThreadTask = "write" | "read" | "responses";
+
+/** Opens a database of a data directory: the first message to a thread. */
 export interface OpenMessage {
   readonly kind: "open";
   readonly dataDir: string;
-  /** Whether the thread only reads. */
-  readonly isReader: boolean;
+  readonly task: ThreadTask;
   /** The pages that it keeps in memory. Bytes. */
   readonly cacheBytes: number;
 }

@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { RejectedRecordError } from "../../../base/failures/store-error.ts";
-import { openDatabase, openReader } from "../connection/database.ts";
+import { openDatabase, openReader, RESPONSES_FILE } from "../connection/database.ts";
 import { prepareLazily } from "../connection/prepare-lazily.ts";
+import { SqliteResponseStore } from "../response-store.ts";
 import { createSqliteStores, type SqliteStores } from "../stores.ts";
 import { CALLS, type LaneCall } from "./lanes.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type OpenMessage,
   type ThreadAnswer,
   type ThreadMessage,
+  type ThreadTask,
   unpackArguments,
 } from "./messages.ts";
 
@@ -17,7 +19,8 @@ type Method = (...args: readonly unknown[]) => Promise<unknown>;
 
 interface OpenStores {
   readonly database: Database;
-  readonly stores: SqliteStores;
+  /** Those that are in the database. */
+  readonly stores: Partial<SqliteStores>;
 }
 
 /** Returns a function that executes messages one after another and posts the answers. It is the main part of a database thread. */
@@ -46,16 +49,24 @@ export function serveStores(post: (answer: ThreadAnswer) => void): (message: Thr
   };
 }
 
-function openStores({ dataDir, isReader, cacheBytes }: OpenMessage): OpenStores {
-  const database = prepareLazily(isReader ? openReader(dataDir) : openDatabase(dataDir));
+function openStores({ dataDir, task, cacheBytes }: OpenMessage): OpenStores {
+  const database = prepareLazily(OPEN[task](dataDir));
   database.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`);
-  return { database, stores: createSqliteStores(database) };
+  const stores =
+    task === "responses" ? { responses: new SqliteResponseStore(database) } : createSqliteStores(database);
+  return { database, stores };
 }
 
-function call(stores: SqliteStores, { store, method, args }: CallMessage): Promise<unknown> {
-  const target = stores[store as keyof SqliteStores] as unknown as Record<string, Method>;
+const OPEN: Readonly<Record<ThreadTask, (dataDir: string) => Database>> = {
+  write: openDatabase,
+  read: openReader,
+  responses: (dataDir) => openDatabase(dataDir, RESPONSES_FILE),
+};
+
+function call(stores: Partial<SqliteStores>, { store, method, args }: CallMessage): Promise<unknown> {
+  const target = stores[store as keyof SqliteStores] as unknown as Record<string, Method> | undefined;
   const kind = (CALLS[store as keyof SqliteStores] as Record<string, LaneCall>)[method];
-  const run = target[method]?.bind(target);
+  const run = target?.[method]?.bind(target);
   if (kind === undefined || run === undefined) throw new Error(`there is no ${store}.${method}`);
   if (typeof kind === "string") return run(...unpackArguments(store, method, args));
   const [id, before, after] = args;

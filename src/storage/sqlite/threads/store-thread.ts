@@ -1,7 +1,13 @@
 import { Linked, LinkedSet } from "../../../base/collections/linked-set.ts";
 import { RejectedRecordError, StoreError } from "../../../base/failures/store-error.ts";
 import type { Clock, Timer } from "../../../base/time/clock.ts";
-import { type CallFailure, packArguments, type ThreadAnswer, type ThreadMessage } from "./messages.ts";
+import {
+  type CallFailure,
+  packArguments,
+  type ThreadAnswer,
+  type ThreadMessage,
+  type ThreadTask,
+} from "./messages.ts";
 
 /** A running thread of a database. */
 interface ThreadPort {
@@ -38,7 +44,7 @@ export interface StoreThreadLimits {
 /** The dependencies of a thread of stores. */
 interface StoreThreadParts {
   readonly dataDir: string;
-  readonly isReader: boolean;
+  readonly task: ThreadTask;
   readonly limits: StoreThreadLimits;
   readonly clock: Clock;
   readonly start: StartStoreThread;
@@ -163,7 +169,7 @@ export class StoreThread {
 
   /** @throws StoreError during the pause after a thread has ended, or if it cannot be started. */
   private startThread(): ThreadPort {
-    const { clock, start, dataDir, isReader, limits } = this.parts;
+    const { clock, start, dataDir, task, limits } = this.parts;
     if (clock.now() < this.pausedUntil) throw new StoreError("its thread has ended, and is started again");
     const isCurrent = () => this.thread === thread;
     const thread = start({
@@ -173,7 +179,7 @@ export class StoreThread {
       },
     });
     this.thread = thread;
-    thread.post({ kind: "open", dataDir, isReader, cacheBytes: limits.cacheBytes });
+    thread.post({ kind: "open", dataDir, task, cacheBytes: limits.cacheBytes });
     return thread;
   }
 

@@ -34,17 +34,19 @@ const LIMITS: Readonly<Record<Lane, StoreThreadLimits>> = {
   list: { sent: 1, waiting: 200, waitMs: 20_000, cacheBytes: 8 * MEGABYTE, idleMs: MINUTE_MS },
   report: { sent: 1, waiting: 100, waitMs: 5 * MINUTE_MS, cacheBytes: 64 * MEGABYTE, idleMs: MINUTE_MS },
   check: { sent: 1, waiting: 10, waitMs: 30 * MINUTE_MS, cacheBytes: 64 * MEGABYTE, idleMs: MINUTE_MS },
+  // Few are sent, because each may have megabytes. It stays for a while, because requests wait for it.
+  responses: { sent: 4, waiting: 500, waitMs: 10_000, cacheBytes: 16 * MEGABYTE, idleMs: 10 * MINUTE_MS },
 };
 
 /** How often a change is tried again because the record was changed since it was read. */
 const MAX_TRIES = 20;
 
-/** Creates the stores of a data directory, whose database must have the tables of this version. */
+/** Creates the stores of a data directory, whose databases must have the tables of this version. */
 export function createThreadedStores({ dataDir, clock, start }: ThreadedStoresParts): ThreadedStores {
   const threads = new Map<Lane, StoreThread>(
     Object.entries(LIMITS).map(([name, limits]) => {
-      const isReader = name !== "write";
-      return [name as Lane, new StoreThread({ dataDir, isReader, limits, clock, start })];
+      const task = name === "write" || name === "responses" ? name : "read";
+      return [name as Lane, new StoreThread({ dataDir, task, limits, clock, start })];
     }),
   );
   const own = (lane: Lane) => threads.get(lane) as StoreThread;
@@ -54,8 +56,8 @@ export function createThreadedStores({ dataDir, clock, start }: ThreadedStoresPa
   return {
     stores: Object.fromEntries(stores) as unknown as SqliteStores,
     async close() {
-      const { write, ...readers } = Object.fromEntries(threads) as Record<Lane, StoreThread>;
-      await Promise.all(Object.values(readers).map((reader) => reader.close()));
+      const { write, ...others } = Object.fromEntries(threads) as Record<Lane, StoreThread>;
+      await Promise.all(Object.values(others).map((other) => other.close()));
       // The last connection writes the rest of the write-ahead log into the database.
       await write.close();
     },

@@ -1,13 +1,21 @@
 import { RejectedRecordError } from "../../../base/failures/store-error.ts";
-import { readIdTime } from "../../../base/secrets/ids.ts";
-import { dayOf, formatDay, parseDay } from "../../../base/time/time.ts";
+import { formatDay, parseDay } from "../../../base/time/time.ts";
+import { UNDATED } from "../../sql/statements/day-of-id.ts";
 import { encodeList, type Postgres, type SqlRunner } from "../connection/client.ts";
 
-/** The tables that are partitioned by day, in the order in which they are locked. */
-export const PARTITIONED = ["generations", "charges"] as const;
+/** Tables that are partitioned by the same days. */
+export interface PartitionedTables {
+  /** In the order in which they are locked. */
+  readonly tables: readonly [string, ...string[]];
+  /** Whether `dropped_days` has the days whose partitions were dropped, for which nothing is saved any more. */
+  readonly recordsDropped: boolean;
+}
 
-/** The day of ids without a time. Its partition is never dropped. */
-export const UNDATED = 0;
+/** Generations and their charges. */
+export const LEDGER_TABLES = {
+  tables: ["generations", "charges"],
+  recordsDropped: true,
+} as const satisfies PartitionedTables;
 
 /** The advisory lock for creating and dropping partitions, used for nothing else: the letters "gatewayp" as a number. */
 const LOCK = "7449363237790906736";
@@ -15,38 +23,47 @@ const LOCK = "7449363237790906736";
 /** Days that are remembered to exist. Beyond it they are looked up again. */
 const MAX_KNOWN = 10_000;
 
-/** Returns the day by which a generation and its charge are partitioned. */
-export function dayOfId(id: string): number {
-  const ms = readIdTime(id);
-  return ms === null ? UNDATED : dayOf(ms);
-}
-
 /** Returns the name of the partition of a day. */
-export function partitionOf(table: (typeof PARTITIONED)[number], day: number): string {
+export function partitionOf(table: string, day: number): string {
   return `${table}_${formatDay(day).replaceAll("-", "_")}`;
 }
 
 /** Returns the days that have partitions, the latest first. */
-export async function listDays(sql: SqlRunner): Promise<readonly number[]> {
+export async function listDays(
+  sql: SqlRunner,
+  { tables: [table] }: PartitionedTables,
+): Promise<readonly number[]> {
   const rows = await sql.run<{ name: string }>(
     `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-     WHERE i.inhparent = 'generations'::regclass`,
+     WHERE i.inhparent = '${table}'::regclass`,
   );
   return rows
-    .flatMap(({ name }) => parseDay(name.slice("generations_".length).replaceAll("_", "-")) ?? [])
+    .flatMap(({ name }) => parseDay(name.slice(table.length + 1).replaceAll("_", "-")) ?? [])
     .sort((a, b) => b - a);
 }
 
 /** Takes the lock under which partitions are created and dropped, until the end of the transaction. */
-export async function lockPartitions(sql: SqlRunner): Promise<void> {
+async function lockPartitions(sql: SqlRunner): Promise<void> {
   await sql.run(`SELECT pg_advisory_xact_lock(${LOCK})`);
 }
 
-/** Creates the partitions that records need. */
+/** Creates the partitions that rows need. */
 export class Partitions {
   private readonly known = new Set<number>();
+  /** The table that stands for all: the partitions of a day are created and dropped together. */
+  private readonly last: string;
+  /** The condition that the day of a row `wanted` was dropped. */
+  private readonly isDropped: string;
 
-  constructor(private readonly database: Postgres) {}
+  constructor(
+    private readonly database: Postgres,
+    private readonly group: PartitionedTables,
+  ) {
+    this.last = group.tables.at(-1) ?? group.tables[0];
+    this.isDropped = group.recordsDropped
+      ? "EXISTS (SELECT FROM dropped_days d WHERE d.day = wanted.day)"
+      : "false";
+  }
 
   /**
    * Creates missing partitions of these days and of the days after them, so that tomorrow's partitions exist when tomorrow begins. Rejects
@@ -74,10 +91,9 @@ export class Partitions {
       (a, b) => a - b,
     );
     const rows = await this.database.run<{ day: number; exists: boolean; is_dropped: boolean }>(
-      `SELECT day, to_regclass(name) IS NOT NULL AS exists,
-         EXISTS (SELECT FROM dropped_days d WHERE d.day = wanted.day) AS is_dropped
+      `SELECT day, to_regclass(name) IS NOT NULL AS exists, ${this.isDropped} AS is_dropped
        FROM unnest($1::text::integer[], $2::text::text[]) AS wanted (day, name) ORDER BY day`,
-      [encodeList(wanted), encodeList(wanted.map((day) => partitionOf("charges", day)))],
+      this.nameDays(wanted),
     );
     return {
       missing: rows.filter((row) => !row.exists && !row.is_dropped).map(({ day }) => day),
@@ -88,16 +104,24 @@ export class Partitions {
   private create(days: readonly number[]): Promise<void> {
     return this.database.transaction(async (sql) => {
       await lockPartitions(sql);
-      // Days that another gateway created or dropped while this one waited for the lock.
+      // Days that another gateway created or dropped while this one waited for the lock. A statement that reads no table would use what the
+      // connection had cached of names before it waited.
       const done = await sql.run<{ day: number }>(
         `SELECT day FROM unnest($1::text::integer[], $2::text::text[]) AS wanted (day, name)
-         WHERE to_regclass(name) IS NOT NULL OR EXISTS (SELECT FROM dropped_days d WHERE d.day = wanted.day)`,
-        [encodeList(days), encodeList(days.map((day) => partitionOf("charges", day)))],
+         WHERE EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+             WHERE i.inhparent = '${this.last}'::regclass AND c.relname = wanted.name)
+           OR ${this.isDropped}`,
+        this.nameDays(days),
       );
       const skipped = new Set(done.map(({ day }) => day));
       for (const day of days.filter((day) => !skipped.has(day)))
-        for (const table of PARTITIONED) await createPartition(sql, table, day);
+        for (const table of this.group.tables) await createPartition(sql, table, day);
     });
+  }
+
+  /** Returns days, and the names of their partitions of one table, as lists. */
+  private nameDays(days: readonly number[]): [string, string] {
+    return [encodeList(days), encodeList(days.map((day) => partitionOf(this.last, day)))];
   }
 }
 
@@ -105,14 +129,24 @@ export class Partitions {
  * Creates a table and attaches it, which does not lock the other partitions. Creating it directly as a partition would wait for all
  * statements on the whole table, and make new ones wait behind it.
  */
-async function createPartition(
-  sql: SqlRunner,
-  table: (typeof PARTITIONED)[number],
-  day: number,
-): Promise<void> {
+async function createPartition(sql: SqlRunner, table: string, day: number): Promise<void> {
   const name = partitionOf(table, day);
   await sql.run(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
   await sql.run(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${day}) TO (${day + 1})`);
+}
+
+/** Drops the partitions of a day. Partitions of other days are created and used again after the transaction. */
+export async function dropPartitions(
+  sql: SqlRunner,
+  { tables, recordsDropped }: PartitionedTables,
+  day: number,
+): Promise<void> {
+  await lockPartitions(sql);
+  if (recordsDropped) await sql.run("INSERT INTO dropped_days (day) VALUES ($1)", [day]);
+  for (const table of tables) {
+    await sql.run(`ALTER TABLE ${table} DETACH PARTITION ${partitionOf(table, day)}`);
+    await sql.run(`DROP TABLE ${partitionOf(table, day)}`);
+  }
 }
 
 function describeDropped(day: number): string {

@@ -1,0 +1,115 @@
+import type { SealedSecret } from "../../provider-keys/records.ts";
+import type { StepReport } from "../../usage/records/retention.ts";
+import type { Conversation, EventGroup, ObjectHead, ObjectOwner, StoredObject } from "./response-object.ts";
+
+/** Whether an object was added. `taken`: the conversation has an object at this place already. `full`: the account has no room left. */
+export type AddOutcome = "added" | "taken" | "full";
+
+/** The maximum number of running responses that one reading returns, with their contents. */
+export const MAX_RUNNING = 50;
+
+/** What changes when a response goes on or ends. */
+export interface ObjectChange
+  extends Pick<StoredObject, "status" | "gatewayId" | "bytes" | "chainBytes" | "endedAt" | "ciphertext"> {}
+
+/** What selects heads of an account, the newest first. */
+export interface ObjectQuery {
+  readonly accountId: string;
+  readonly userId: string | null;
+  readonly keyId: string | null;
+  readonly conversationId: string | null;
+  readonly isBackground: boolean | null;
+  readonly status: ObjectHead["status"] | null;
+  /** Only objects before this id; null: from the newest. */
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+/** The ciphertext of a data key that another master key has sealed. */
+export interface SealedRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly sealed: SealedSecret;
+}
+
+/**
+ * Stores response objects, conversations and the events of running responses. All methods may reject with a `StoreError`. An object that
+ * has expired is not found. Ids of items belong to the object that has them. Several processes may share a store.
+ */
+export interface ResponseStore {
+  /**
+   * Adds an object with the ids of its items, and its bytes to those of the account, in one transaction. Adds nothing if the account would
+   * then have more than `maxAccountBytes`, or if its place in a conversation is taken. An object that is there already counts as added.
+   */
+  addObject(object: StoredObject, itemIds: readonly string[], maxAccountBytes: number): Promise<AddOutcome>;
+  /**
+   * Changes an object and adds ids of items, if its status is `queued` or `in_progress`. Returns whether it was. The limit of the account is
+   * not applied: the response exists already.
+   */
+  changeObject(id: string, change: ObjectChange, itemIds: readonly string[]): Promise<boolean>;
+  /**
+   * Replaces the contents of an object of kind `items` or of an ended response, after an item was deleted from it. `chainBytes` of this and
+   * of later objects stay: they are upper bounds afterwards.
+   */
+  replaceContent(
+    id: string,
+    content: Pick<StoredObject, "ciphertext" | "bytes">,
+    removedItemIds: readonly string[],
+  ): Promise<boolean>;
+  findObject(id: string, now: number): Promise<StoredObject | null>;
+  /** Reads an object and all before it in its chain by one statement, the root first; empty if it is not found, or one before it is missing. */
+  readChain(id: string, now: number): Promise<readonly StoredObject[]>;
+  /** Returns the last object of a conversation, whose successor has the next place; null if it is empty. */
+  findLast(conversationId: string, now: number): Promise<ObjectHead | null>;
+  /** Returns, for each of these ids of items, the newest object of an owner that has the item. Each object is returned once. */
+  findByItems(owner: ObjectOwner, itemIds: readonly string[], now: number): Promise<readonly StoredObject[]>;
+  listHeads(query: ObjectQuery, now: number): Promise<readonly ObjectHead[]>;
+  /** Deletes an object with its events and ids of items. Returns whether it existed. Objects after it in the chain stay, and can no longer be joined. */
+  deleteObject(id: string): Promise<boolean>;
+  /** Lets a chain expire at `expiresAt`, unless it expires later already. */
+  touchChain(rootId: string, expiresAt: number): Promise<void>;
+  /** Returns how many bytes the objects of an account have. */
+  sumBytes(accountId: string): Promise<number>;
+
+  addConversation(conversation: Conversation): Promise<void>;
+  findConversation(id: string, now: number): Promise<Conversation | null>;
+  changeConversation(id: string, ciphertext: Uint8Array): Promise<boolean>;
+  /** Deletes a conversation. Its objects stay, as OpenAI's API documents. */
+  deleteConversation(id: string): Promise<boolean>;
+
+  /** Requests that a running response is cancelled. Returns whether it runs. */
+  requestCancel(id: string): Promise<boolean>;
+  /** Returns which of these running responses shall be cancelled. */
+  listCancelRequested(gatewayId: string): Promise<readonly string[]>;
+  /** Returns the running responses of a gateway, and those that a backup has released from theirs, at most `MAX_RUNNING`. Who ends them reads the next ones afterwards. */
+  listRunning(gatewayId: string): Promise<readonly StoredObject[]>;
+  addEvents(groups: readonly EventGroup[]): Promise<void>;
+  /** Returns the groups of a response's events from the one that contains the event `from` on, in their order, at most `limit`. */
+  readEvents(responseId: string, from: number, limit: number): Promise<readonly EventGroup[]>;
+
+  /** Returns when the first chain expires; null if nothing is stored. Milliseconds since the epoch. */
+  findNextExpiry(): Promise<number | null>;
+  /** Lets up to `limit` chains that expire after `latest` expire then. Returns how many. */
+  limitExpiry(latest: number, limit: number): Promise<number>;
+  /** Deletes up to `limit` expired objects and conversations. Returns how many were deleted. */
+  deleteExpired(now: number, limit: number): Promise<number>;
+  /** Deletes up to `limit` objects and conversations of an account, all of which are to go. Returns how many were deleted. */
+  deleteOfAccount(accountId: string, limit: number): Promise<number>;
+  /** Lists the ids of the accounts with objects or conversations, after an id. */
+  listAccounts(afterId: string | null, limit: number): Promise<readonly string[]>;
+  /**
+   * Returns space of deleted objects to the system, in one bounded step. Space of the days from `firstKept` on stays for new objects. Days
+   * are counted from the epoch.
+   */
+  releaseSpace(firstKept: number): Promise<StepReport>;
+
+  /** Lists rows whose data keys are sealed with other master keys, after an id. Ids of all kinds of rows are in one order. */
+  listSealedByOthers(
+    masterKeyId: string,
+    afterId: string | null,
+    limit: number,
+  ): Promise<readonly SealedRow[]>;
+  /** Replaces a sealed data key if it is still the former one. */
+  reseal(id: string, before: SealedSecret, after: SealedSecret): Promise<boolean>;
+  listMasterKeysInUse(): Promise<readonly string[]>;
+}

@@ -1,0 +1,236 @@
+import type { SealedSecret } from "../../../core/provider-keys/records.ts";
+import type {
+  Conversation,
+  EventGroup,
+  ObjectOwner,
+  StoredObject,
+} from "../../../core/response-objects/records/response-object.ts";
+import {
+  MAX_RUNNING,
+  type ObjectChange,
+  type ObjectQuery,
+  type ResponseStore,
+} from "../../../core/response-objects/records/response-store.ts";
+import type { StepReport } from "../../../core/usage/records/retention.ts";
+import type { SqlDatabase } from "../statements/database.ts";
+import { dayOfId } from "../statements/day-of-id.ts";
+import { type Sql, sql, type Work } from "../statements/statement.ts";
+import { type Integer, readInteger, readNullableInteger } from "../statements/values.ts";
+import { extendChain } from "./chains.ts";
+import { addConversation, addObject, changeObject, replaceContent } from "./change-objects.ts";
+import { addEvents, readEvents } from "./events.ts";
+import { findByItems, listHeads, selectChain } from "./find-objects.ts";
+import {
+  IS_RUNNING,
+  isObject,
+  readConversation,
+  readHead,
+  readObject,
+  selectConversations,
+  selectHeads,
+  selectObjects,
+} from "./object-rows.ts";
+import { deleteConversations, deleteExpired, deleteObjects } from "./remove-objects.ts";
+import { listMasterKeysInUse, listSealedByOthers } from "./sealed-rows.ts";
+
+/** Response objects, conversations and the events of running responses. */
+export abstract class SqlResponseStore implements ResponseStore {
+  /** How each step along a chain reads the object before (`JOIN_PREVIOUS`). */
+  protected abstract readonly joinPrevious: Sql;
+
+  constructor(protected readonly database: SqlDatabase) {}
+
+  abstract releaseSpace(firstKept: number): Promise<StepReport>;
+
+  addObject(object: StoredObject, itemIds: readonly string[], maxAccountBytes: number) {
+    return addObject(this.database, { object, itemIds, maxAccountBytes });
+  }
+
+  changeObject(id: string, change: ObjectChange, itemIds: readonly string[]) {
+    const { traits } = this.database;
+    return this.database.transaction(() => changeObject(traits, id, { change, itemIds }));
+  }
+
+  replaceContent(
+    id: string,
+    content: Parameters<ResponseStore["replaceContent"]>[1],
+    removedItemIds: readonly string[],
+  ) {
+    const { traits } = this.database;
+    return this.database.transaction(() => replaceContent(traits, id, { content, removedItemIds }));
+  }
+
+  async findObject(id: string, now: number) {
+    const [row] = await this.database.run(
+      selectObjects(sql`WHERE ${isObject(id)} AND c.expires_at > ${now}`),
+    );
+    return row === undefined ? null : readObject(row);
+  }
+
+  async readChain(id: string, now: number) {
+    const rows = await this.database.run(selectChain(id, now, this.joinPrevious));
+    const chain = rows.map(readObject);
+    return chain[0]?.previousId === null ? chain : [];
+  }
+
+  async findLast(conversationId: string, now: number) {
+    const [row] = await this.database.run(
+      selectHeads(
+        sql`JOIN response_places AS p ON p.day = o.day AND p.object_id = o.id
+          WHERE p.conversation_id = ${conversationId} AND c.expires_at > ${now} ORDER BY p.sequence DESC LIMIT 1`,
+      ),
+    );
+    return row === undefined ? null : readHead(row);
+  }
+
+  async findByItems(owner: ObjectOwner, itemIds: readonly string[], now: number) {
+    if (itemIds.length === 0) return [];
+    const found: StoredObject[] = [];
+    for (const statement of await findByItems(this.database, { owner, itemIds, now }))
+      found.push(...(await this.database.run(statement)).map(readObject));
+    return found;
+  }
+
+  async listHeads(query: ObjectQuery, now: number) {
+    return (await this.database.run(listHeads(query, now))).map(readHead);
+  }
+
+  async deleteObject(id: string) {
+    const { traits } = this.database;
+    const removed = await this.database.transaction(() => deleteObjects(traits, isObject(id), 1));
+    return removed > 0;
+  }
+
+  async touchChain(rootId: string, expiresAt: number) {
+    await this.database.run(extendChain(rootId, expiresAt));
+  }
+
+  async sumBytes(accountId: string) {
+    const [row] = await this.database.run(
+      sql<{ bytes: Integer }>`SELECT bytes FROM response_accounts WHERE account_id = ${accountId}`,
+    );
+    return readInteger(row?.bytes ?? 0);
+  }
+
+  async addConversation(conversation: Conversation) {
+    await this.database.transaction(() => addConversation(this.database.traits, conversation));
+  }
+
+  async findConversation(id: string, now: number) {
+    const [row] = await this.database.run(
+      selectConversations(sql`WHERE v.id = ${id} AND c.expires_at > ${now}`),
+    );
+    return row === undefined ? null : readConversation(row);
+  }
+
+  async changeConversation(id: string, ciphertext: Uint8Array) {
+    const changed = await this.database.run(
+      sql`UPDATE response_conversations SET ciphertext = ${ciphertext} WHERE id = ${id} RETURNING 1 AS one`,
+    );
+    return changed.length > 0;
+  }
+
+  async deleteConversation(id: string) {
+    const { traits } = this.database;
+    const removed = await this.database.transaction(() => deleteConversations(traits, sql`v.id = ${id}`, 1));
+    return removed > 0;
+  }
+
+  async requestCancel(id: string) {
+    const running = await this.database.run(
+      sql`UPDATE response_objects AS o SET is_cancel_requested = ${true}
+        WHERE ${isObject(id)} AND ${IS_RUNNING} RETURNING 1 AS one`,
+    );
+    return running.length > 0;
+  }
+
+  async listCancelRequested(gatewayId: string) {
+    const rows = await this.database.run(
+      sql<{ id: string }>`SELECT o.id FROM response_objects AS o
+        WHERE ${IS_RUNNING} AND o.gateway_id = ${gatewayId} AND o.is_cancel_requested = ${true}`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async listRunning(gatewayId: string) {
+    const rows = await this.database.run(
+      selectObjects(
+        sql`WHERE ${IS_RUNNING} AND (o.gateway_id = ${gatewayId} OR o.gateway_id IS NULL)
+          ORDER BY o.day, o.id LIMIT ${MAX_RUNNING}::bigint`,
+      ),
+    );
+    return rows.map(readObject);
+  }
+
+  addEvents(groups: readonly EventGroup[]) {
+    return addEvents(this.database, groups);
+  }
+
+  readEvents(responseId: string, from: number, limit: number) {
+    return readEvents(this.database, responseId, { from, limit });
+  }
+
+  async findNextExpiry() {
+    const [row] = await this.database.run(
+      sql<{ at: Integer | null }>`SELECT min(expires_at) AS at FROM response_chains`,
+    );
+    return readNullableInteger(row?.at ?? null);
+  }
+
+  async limitExpiry(latest: number, limit: number) {
+    // Chains that are being used are limited by a later call.
+    const limited = await this.database.run(
+      sql`UPDATE response_chains SET expires_at = ${latest} WHERE root_id IN
+          (SELECT root_id FROM response_chains WHERE expires_at > ${latest}
+            LIMIT ${limit}::bigint FOR UPDATE SKIP LOCKED)
+        RETURNING 1 AS one`,
+    );
+    return limited.length;
+  }
+
+  deleteExpired(now: number, limit: number) {
+    return this.database.transaction(() => deleteExpired(this.database.traits, now, limit));
+  }
+
+  deleteOfAccount(accountId: string, limit: number) {
+    const { traits } = this.database;
+    return this.database.transaction(function* (): Work<number> {
+      const objects = yield* deleteObjects(traits, sql`o.account_id = ${accountId}`, limit);
+      if (objects >= limit) return objects;
+      const left = limit - objects;
+      const conversations = yield* deleteConversations(traits, sql`v.account_id = ${accountId}`, left);
+      if (conversations < left)
+        yield* sql`DELETE FROM response_accounts WHERE account_id = ${accountId} AND bytes = 0`;
+      return objects + conversations;
+    });
+  }
+
+  async listAccounts(afterId: string | null, limit: number) {
+    const rows = await this.database.run(
+      sql<{ id: string }>`SELECT account_id AS id FROM response_accounts
+        WHERE account_id > ${afterId ?? ""} ORDER BY account_id LIMIT ${limit}::bigint`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  listSealedByOthers(masterKeyId: string, afterId: string | null, limit: number) {
+    return listSealedByOthers(this.database, { masterKeyId, afterId, limit });
+  }
+
+  async reseal(id: string, before: SealedSecret, after: SealedSecret) {
+    const set = sql`SET master_key_id = ${after.masterKeyId}, sealed_key = ${after.ciphertext}`;
+    const isStill = sql`master_key_id = ${before.masterKeyId} AND sealed_key = ${before.ciphertext}`;
+    const objects = await this.database.run(
+      sql`UPDATE response_objects ${set} WHERE day = ${dayOfId(id)} AND id = ${id} AND ${isStill} RETURNING 1 AS one`,
+    );
+    if (objects.length > 0) return true;
+    const conversations = await this.database.run(
+      sql`UPDATE response_conversations ${set} WHERE id = ${id} AND ${isStill} RETURNING 1 AS one`,
+    );
+    return conversations.length > 0;
+  }
+
+  listMasterKeysInUse() {
+    return listMasterKeysInUse(this.database);
+  }
+}
