@@ -27,6 +27,8 @@ export interface Agent {
   readonly command: string;
   /** The client API that it speaks. */
   readonly api: "chat completions" | "Responses" | "Messages" | "generateContent";
+  /** Whether it sends its requests over a WebSocket. */
+  readonly usesWebSocket?: true;
   prepare(target: AgentTarget, prompt: string): AgentStart;
 }
 
@@ -98,6 +100,21 @@ wire_api = "responses"
     },
   }),
 };
+
+/** Codex with a WebSocket, over which it announces its first request and sends only what is new in each turn. */
+export const CODEX_OVER_WEBSOCKET: Agent = {
+  ...CODEX,
+  name: "Codex over a WebSocket",
+  usesWebSocket: true,
+  prepare(target, prompt) {
+    const start = CODEX.prepare(target, prompt);
+    const files = Object.entries(start.files).map(([path, text]) => [path, text.replace(WIRE, WITH_SOCKETS)]);
+    return { ...start, files: Object.fromEntries(files) };
+  },
+};
+
+const WIRE = 'wire_api = "responses"';
+const WITH_SOCKETS = `${WIRE}\nsupports_websockets = true`;
 
 export const OPENCODE: Agent = {
   name: "OpenCode",

@@ -77,7 +77,17 @@ async function runThrough(
   const vendor = vendors[one.provider];
   const { problems, printed } = await runCase(one, binary, target, vendor, timeoutMs);
   const recorded = await checkGenerations(gateway, from, one, vendor.requests);
-  return { problems: [...problems, ...recorded], printed };
+  const sent = one.agent.usesWebSocket ? findRequestsOverHttp(gateway.printed().slice(from)) : [];
+  return { problems: [...problems, ...recorded, ...sent], printed };
+}
+
+/** Returns a problem if an agent did not send all its requests over a WebSocket: agents fall back to HTTP without a word. */
+function findRequestsOverHttp(log: string): string[] {
+  const lines = log.split("\n").filter((line) => line.includes('"route":"/responses"'));
+  const overHttp = lines.filter((line) => !line.includes('"transport":"websocket"'));
+  return lines.length > 0 && overHttp.length === 0
+    ? []
+    : [`${overHttp.length} of ${lines.length} requests were sent over HTTP`];
 }
 
 function report(name: string, { problems, printed }: CaseResult, tookMs: number): void {

@@ -196,7 +196,7 @@ describe("the error of an invalid configuration", () => {
     [
       "in another section",
       "retention_days: 5",
-      "gateway.yaml:1:1: retention_days is not a known key. Did you mean storage.retention_days?",
+      "gateway.yaml:1:1: retention_days is not a known key. Did you mean storage.retention_days or responses.retention_days?",
     ],
     ["nowhere", "weather: 5", "gateway.yaml:1:1: weather is not a known key"],
   ])("names the line, the column and what was meant by a key that belongs %s", (_name, yaml, message) => {

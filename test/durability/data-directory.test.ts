@@ -51,6 +51,7 @@ describe("the data directory", () => {
       "journal",
       "lock.db",
       "lock.db-journal",
+      "responses.db",
       "secrets.key",
     ]);
     expect(listOpenEntries(site.dataDir)).toEqual([]);

@@ -9,6 +9,8 @@ import type { Stores } from "../../src/app/stores/stores.ts";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
 import type { RegisteredGateway } from "../../src/core/gateways/gateway-registry.ts";
+import { createVault, type MasterKeySource, readMasterKey } from "../../src/core/provider-keys/vault.ts";
+import { ResponseObjects } from "../../src/core/response-objects/response-objects.ts";
 import { checksum } from "../../src/storage/journal/checksum.ts";
 import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 import { postRawChat } from "../support/clients/raw-client.ts";
@@ -35,6 +37,14 @@ const messages = [{ role: "user", content: "Hello!" }];
 /** The cost of a complete answer of the vendor. Nanodollars. */
 const COST = 20_000;
 const CREDITS = 5_000_000_000;
+const MASTER_KEY = "a".repeat(64);
+
+/** The source of one master key. */
+function fixedMasters(text: string): MasterKeySource {
+  const key = readMasterKey(text);
+  if (key === null) throw new Error("it is no master key");
+  return { list: () => [key], reload() {}, newest: () => key };
+}
 
 describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared database that is gone", () => {
   let server: TestPostgres;
@@ -87,7 +97,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
     JSON.stringify({
       admin_key: ADMIN_KEY,
       database: { url },
-      secrets: { keys: ["a".repeat(64)] },
+      secrets: { keys: [MASTER_KEY] },
       providers: {
         vendor: {
           base_url: vendor.baseUrl,
@@ -111,10 +121,62 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
   async function takeOverHere() {
     const { log, lines } = createMemoryLog();
     const parts = { stores, clock: systemClock, log, isLeader: async () => true, dataDir: folder };
-    await takeOverAll({ ...parts, unfinished });
+    const endResponses = (id: string) => openResponses().jobs.failLost(id);
+    await takeOverAll({ ...parts, unfinished, endResponses });
     return lines;
   }
   let unfinished: Set<string>;
+
+  /** The kept responses, as another gateway with the same master key sees them. */
+  function openResponses(): ResponseObjects {
+    const { log } = createMemoryLog();
+    const random = createSystemRandom();
+    const vault = createVault(fixedMasters(MASTER_KEY), random);
+    return new ResponseObjects({
+      ...{ store: stores.responses, vault, random, clock: systemClock, ids: stores.ids, log },
+      gatewayId: "gateway_other",
+      settings: () => ({
+        ...{ storesByDefault: false, compactsNatively: true, retentionMs: 86_400_000 },
+        ...{ accountBytes: 1e9, chainBytes: 1e7, backgroundMs: 3_600_000 },
+      }),
+    });
+  }
+
+  test("leaves a background response that ends as failed at the others, is charged for what was recorded, and is not sent again", async () => {
+    vendor.perform(async (call) => {
+      await call.begin();
+      await call.events(...opening("Alpha"));
+      await call.gate();
+    });
+    const begun = await fetch(`${gateway.url}/v1/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: "acme/model", input: "Hi", background: true }),
+    });
+    const { id } = (await begun.json()) as { readonly id: string };
+    await (await vendor.call(0)).atGate;
+    await gateway.kill();
+    const calls = vendor.calls.length;
+    await letTimePass();
+    await takeOverHere();
+    const found = await stores.responses.findObject(id, Date.now());
+    expect(found).toMatchObject({ status: "failed", gatewayId: null, isBackground: true });
+    const owner = { accountId: user, userId: found?.userId ?? null, keyId: found?.keyId ?? "" };
+    const { content } = await openResponses().find(owner, id);
+    expect(JSON.parse(content.response ?? "")).toMatchObject({
+      id,
+      status: "failed",
+      error: { status: 503 },
+    });
+    const record = await stores.usage.findUsage(id);
+    expect(record).toMatchObject({ outcome: "interrupted" });
+    expect(await readBalance()).toMatchObject({
+      leased: 0,
+      amount: CREDITS - (record?.costNanodollars ?? 0),
+    });
+    expect(vendor.calls).toHaveLength(calls);
+  });
+
   const readBalance = async () => {
     const [row] = await database.run<{ amount: string; leased: string }>(
       "SELECT amount, leased FROM balances WHERE account_id = $1",
@@ -224,7 +286,14 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
       asked += 1;
       return isLeading;
     };
-    const timer = takeOverRegularly({ stores, clock, log, isLeader, dataDir: folder });
+    const timer = takeOverRegularly({
+      endResponses: async () => {},
+      stores,
+      clock,
+      log,
+      isLeader,
+      dataDir: folder,
+    });
     clock.advance(9_999);
     expect(asked).toBe(0);
     clock.advance(1);

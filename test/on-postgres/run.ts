@@ -24,6 +24,7 @@ const FOLDERS = [
   "limits",
   "operations",
   "provider-keys",
+  "response-objects",
 ];
 
 /** Tests of the console in a browser that are about several gateways, too. */
@@ -71,6 +72,7 @@ const EXCLUDED: Readonly<Record<string, string>> = {
   "durability/rejected-writes.test.ts": "lets the tables of SQLite reject changes",
   "durability/store-away.test.ts":
     "makes the tables of SQLite reject writes; test/faults has the faults of PostgreSQL",
+  "response-objects/backup.test.ts": "is about copies of SQLite",
   "provider-keys/rotation.test.ts": "generates master keys in the data directory, and re-encrypts with them",
 };
 

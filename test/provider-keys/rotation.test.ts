@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { checkConfig } from "../../src/app/config/load-config.ts";
 import { openMasterKeys } from "../../src/app/stores/open-master-keys.ts";
 import { rotateMasterKey } from "../../src/app/stores/rotate-master-key.ts";
+import { requireMasterKey } from "../../src/app/stores/sealing-gateway.ts";
 import type { Stores } from "../../src/app/stores/stores.ts";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import type { ProviderKeyRecord } from "../../src/core/provider-keys/records.ts";
 import { createMasterKey, createVault } from "../../src/core/provider-keys/vault.ts";
+import { conversationOf, objectAt } from "../storage/contracts/response-store.ts";
 import { openTestStores } from "../support/databases/test-stores.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { makeAccount, makeKey, restart, type Site, secretsAt, startSite } from "./site.ts";
@@ -111,6 +113,32 @@ describe("a rotation of the master key", () => {
     expect(lines()).toHaveLength(2);
     expect(lines()).not.toContain(old as string);
     await expectReadable(vaultOf());
+  });
+
+  test("encrypts the data keys of response objects and conversations too, and keeps what only they need", async () => {
+    const old = vaultOf();
+    const ids = Array.from({ length: 130 }, (_, n) => `gen_${n}`);
+    const sealedBy = (vault: typeof old, id: string) => ({
+      ...{ accountId: "org_1", expiresAt: Number.MAX_SAFE_INTEGER },
+      sealed: vault.seal(`data key of ${id}`, { id, accountId: "org_1" }),
+    });
+    for (const id of ids)
+      await stores.responses.addObject(objectAt(0, { id, ...sealedBy(old, id) }), [], 1_000_000);
+    await stores.responses.addConversation(conversationOf("conv_1", sealedBy(old, "conv_1")));
+    const outcome = await rotate();
+    expect(outcome).toMatchObject({ resealed: 0, unreadable: [], isNew: true });
+    expect(await stores.responses.listMasterKeysInUse()).toEqual([outcome!.masterKeyId]);
+    const stored = [
+      ...(await Promise.all(ids.map((id) => stores.responses.findObject(id, 0)))),
+      await stores.responses.findConversation("conv_1", 0),
+    ];
+    for (const row of stored) expect(vaultOf().open(row!.sealed, row!)).toBe(`data key of ${row!.id}`);
+    const other = createMasterKey(random);
+    const unused = stores.responses.reseal;
+    stores.responses.reseal = async () => false;
+    expect(await rotate(other)).toMatchObject({ idleFile: null });
+    stores.responses.reseal = unused;
+    expect(await rotate(other)).toMatchObject({ idleFile: join(dir, "secrets.key") });
   });
 
   test("continues with the same master key after it was interrupted", async () => {
@@ -256,6 +284,19 @@ describe("the configuration of master keys", () => {
       expect(check).not.toThrow(text);
     },
   );
+
+  test("creates no master key for a gateway on shared stores while response objects need another one", async () => {
+    const lost = createMasterKey(random);
+    const sealed = vaultOf(lost).seal("data key", { id: "conv_1", accountId: "org_a" });
+    await stores.responses.addConversation(conversationOf("conv_1", { sealed }));
+    const masters = openMasterKeys(configOf(), random);
+    await expect(requireMasterKey(stores, masters)).rejects.toThrow(sealed.masterKeyId);
+    expect(masters.list()).toEqual([]);
+    await requireMasterKey(stores, openMasterKeys(configOf(lost), random));
+    await stores.responses.deleteConversation("conv_1");
+    await requireMasterKey(stores, masters);
+    expect(masters.list()).toHaveLength(1);
+  });
 
   test("rejects the admin key as a master key", () => {
     const key = createMasterKey(random);

@@ -543,6 +543,15 @@ export const configSchema = z.strictObject({
       hold_searches: integer(1, 1_000, 5).describe(
         "Web searches by the provider whose cost is held, if the request allows searches without a maximum.",
       ),
+      websockets: integer(0, 1_000_000, 10_000).describe(
+        "WebSockets that may be open at the same time in each process. 0: none are accepted, and clients such as Codex use HTTP.",
+      ),
+      websockets_per_key: integer(1, 1_000_000, 50).describe(
+        "WebSockets that may be open at the same time with one key, in each process.",
+      ),
+      websockets_per_address: integer(1, 1_000_000, 100).describe(
+        "WebSockets without a key that may be open at the same time from one client address, in each process.",
+      ),
       per_key: rateLimit.prefault({}).describe("Rate limits of each key. An absent limit is unlimited."),
       per_account: rateLimit.prefault({}).describe("Rate limits of each account, all its keys together."),
       per_model: rateLimit.prefault({}).describe("Rate limits of each model, all callers together."),
@@ -566,6 +575,31 @@ export const configSchema = z.strictObject({
       error: "must not be less than limits.body_bytes, or the largest body could not be read",
     })
     .prefault({}),
+  responses: section({
+    store: z
+      .boolean()
+      .default(false)
+      .describe("Whether a response of the Responses API is kept if its request does not say (`store`)."),
+    retention_days: integer(1, 3_650, 30).describe(
+      "Days for which kept responses and conversations are stored after their last use.",
+    ),
+    account_bytes: integer(0, 1_125_899_906_842_624, 1_073_741_824).describe(
+      "Size of all kept responses of an account, in bytes. 0: none are kept.",
+    ),
+    chain_bytes: integer(1_024, 1_073_741_824, 33_554_432).describe(
+      "Size of one conversation of kept responses, in bytes.",
+    ),
+    compaction: z
+      .enum(["native", "portable"])
+      .default("native")
+      .describe(
+        "How conversations are compacted. native: by the vendor where it can, so that only that vendor reads the result; by a handover that the model writes elsewhere. portable: always by a handover, which every model reads.",
+      ),
+    background_ms: milliseconds(3_600_000, "Longest duration of a background response."),
+    websocket_bytes: integer(0, 1_099_511_627_776, 268_435_456).describe(
+      "Memory for the last responses of all WebSockets together, in bytes: their conversations, which the next request of the connection may continue without sending them again. Above it, those of connections that have not answered for the longest time are dropped, and their clients send the whole conversation.",
+    ),
+  }).describe("Responses and conversations that the gateway keeps; see docs/api/responses.md."),
   policy: section({
     allowed_models: patterns
       .optional()

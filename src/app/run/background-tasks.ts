@@ -1,5 +1,6 @@
 import type { Timer } from "../../base/time/clock.ts";
 import { DAY_MS } from "../../base/time/time.ts";
+import { ObjectSweep } from "../../core/response-objects/retention/object-sweep.ts";
 import { sweepRejections } from "../../core/usage/rejections/sweep-rejections.ts";
 import { prepareModelLists } from "../../http/routes/models/models.ts";
 import { scheduleRefresh } from "../catalog/schedule-refresh.ts";
@@ -11,7 +12,8 @@ import { createOutageLog } from "../stores/outage-log.ts";
 import { Poll } from "../watch/poll.ts";
 import { type DaySweep, scheduleSweep } from "../watch/sweep-by-day.ts";
 
-const PROMPT_LOG_SWEEP_MS = 60_000;
+/** How often expired entries of the prompt log, and response objects, are deleted. Milliseconds. */
+const SWEEP_MS = 60_000;
 
 /** Starts the recurring tasks, which run besides the requests. */
 export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
@@ -28,11 +30,15 @@ export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
       (hours) => scheduleRefresh({ manager, clock, random, log, hours }),
     ),
     sweepPromptLog(parts, platform),
+    sweepResponseObjects(parts, platform),
     followProviders(parts, platform),
     ...sweepDays(parts, platform),
     parts.telemetry.start(parts),
     parts.events.start(parts),
-    takeOverRegularly({ ...parts.gateways, stores, clock, log, dataDir: config.current().data_dir }),
+    takeOverRegularly({
+      ...{ ...parts.gateways, stores, clock, log, dataDir: config.current().data_dir },
+      endResponses: (gatewayId) => parts.http.features.responses.jobs.failLost(gatewayId),
+    }),
   ];
   return {
     cancel() {
@@ -164,7 +170,25 @@ function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Ti
     }
   };
   void sweep();
-  return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
+  return clock.every(SWEEP_MS, () => void sweep());
+}
+
+/** Deletes expired response objects, and those of closed accounts, once a minute. The first time not at the start, which has other work. */
+function sweepResponseObjects({ stores, config, gateways }: Parts, { clock, log }: Platform): Timer {
+  const { responses: store, accounts } = stores;
+  const retentionDays = () => config.current().responses.retention_days;
+  const objects = new ObjectSweep({ store, accounts, clock, log, retentionDays });
+  let isRunning = false;
+  return clock.every(SWEEP_MS, async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      if (await gateways.isLeader()) await objects.run();
+    } catch (error) {
+      log.warn("response objects could not be deleted; they are deleted later", { detail: String(error) });
+    }
+    isRunning = false;
+  });
 }
 
 /** How often the health of providers is compared with its last state. Milliseconds. */
@@ -192,9 +216,9 @@ const INVITATION_DAYS = 90;
 /** The number of invitations that one statement deletes. */
 const DELETED_AT_ONCE = 1_000;
 
-/** Deletes generations, rejected requests and ended invitations beyond their retention, and merges sums of hours. */
+/** Deletes generations, rejected requests and ended invitations beyond their retention, merges sums of hours, and releases space. */
 function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platform): readonly Timer[] {
-  const { retention, rejections, invitations, rollUp, leases } = stores;
+  const { retention, rejections, invitations, responses, rollUp, leases } = stores;
   const sweepAfter = (readDays: (config: Config) => number | null, sweep: Omit<DaySweep, "days">) =>
     restartOnChange(config, readDays, (days) =>
       scheduleSweep({ ...sweep, days }, { leases, clock, log, owner: gatewayId }),
@@ -216,6 +240,11 @@ function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platfor
       step: (firstKept) => sweepRejections(rejections, firstKept * DAY_MS),
       failureEvent:
         "rejected requests beyond storage.rejected_days could not be deleted; they are deleted later",
+    }),
+    sweepAfter((config) => config.responses.retention_days, {
+      name: "response objects",
+      step: (firstKept) => responses.releaseSpace(firstKept),
+      failureEvent: "the space of deleted response objects could not be released; it is released later",
     }),
     sweepAfter(() => INVITATION_DAYS, {
       name: "invitations",

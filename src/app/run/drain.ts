@@ -31,6 +31,7 @@ export async function drain(task: Drain, { clock, log }: Pick<Platform, "clock" 
   } = parts.http.generation;
   if (active.size > 0) log.info("waiting for open answers", { open: active.size, drain_ms: drainMs });
   parts.http.shutdown.isDraining = true;
+  server.retireSockets();
   parts.http.reports.generationFeed.close();
   parts.http.features.shadow.stop();
   const cutRest = clock.after(drainMs, () => {

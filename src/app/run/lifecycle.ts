@@ -146,6 +146,7 @@ async function saveRest({ recorder, usageTimes, http }: Parts): Promise<void> {
   await http.reports.promptLog.drain();
   await http.reports.rejections.close();
   await http.features.repeatable.drain();
+  await http.features.responses.jobs.drain();
   // Diagnosis: without it, everything that counts is saved.
   await http.reports.healthHistory.flush().catch(() => {});
 }

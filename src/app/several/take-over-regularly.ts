@@ -21,6 +21,8 @@ interface TakeOverParts {
   readonly isLeader: () => Promise<boolean>;
   /** The data directory of this gateway. */
   readonly dataDir: string;
+  /** Ends the responses that a gateway was making. */
+  readonly endResponses: (gatewayId: string) => Promise<unknown>;
   /** Gateways that were taken over except for journal entries that this version cannot read. They are not tried again. */
   readonly unfinished: Set<string>;
 }
@@ -44,15 +46,20 @@ export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): T
   });
 }
 
-/** Takes over the gateways that can be taken over now, up to a maximum. Does nothing at a gateway that is not the leading one. */
+/**
+ * Takes over the gateways that can be taken over now, up to a maximum. Ends the responses of all that are gone, whose clients may wait for
+ * them at other gateways. Does nothing at a gateway that is not the leading one.
+ */
 export async function takeOverAll(parts: TakeOverParts): Promise<void> {
-  const { stores, dataDir, isLeader, unfinished } = parts;
+  const { stores, dataDir, isLeader, unfinished, endResponses } = parts;
   if (!(await isLeader())) return;
   const gone = (await stores.gateways.list()).filter(
-    (one) => !one.isLive && one.dataDir !== resolve(dataDir) && !unfinished.has(one.id),
+    (one) => !one.isLive && one.dataDir !== resolve(dataDir),
   );
   let taken = 0;
   for (const one of gone) {
+    await endResponses(one.id);
+    if (unfinished.has(one.id)) continue;
     if (taken === MAX_AT_ONCE) return;
     const result = await takeOver({ stores, gone: one, action: "gateway takeover" });
     if (result === null) continue;

@@ -6,6 +6,7 @@ import { createUnreadAnswers } from "../../core/generation/memory/unread-answers
 import { createByteBudget } from "../../core/limits/byte-budget.ts";
 import { FreeLimit } from "../../core/limits/free-limit.ts";
 import type { RateLimiter } from "../../core/limits/rate-limiter.ts";
+import { LocalResponseMemory } from "../../core/response-objects/local-responses.ts";
 import type { ConsoleDeps } from "../../http/context/console-deps.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
 import { SHIPPED_DOCUMENTS_DIRECTORY } from "../catalog/shipped-files.ts";
@@ -26,6 +27,7 @@ import { openDocuments } from "../documents/open-documents.ts";
 export interface Configured {
   readonly http: Pick<HttpDeps, "clients" | "webhookSecret" | "browser"> & {
     readonly bodies: Pick<HttpDeps["bodies"], "maxBodyBytes" | "bodyBudget" | "bodyWaits">;
+    readonly sockets: Omit<HttpDeps["sockets"], "counts">;
   };
   readonly generation: GenerationSettings;
 }
@@ -48,10 +50,13 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
   );
   const bodyWaits = keep((silenceMs: number) => new WaitList(clock, silenceMs));
   const unread = keep((silenceMs: number, bytes: number) => createUnreadAnswers(clock, silenceMs, bytes));
+  const localResponses = keep(
+    (chainBytes: number, totalBytes: number) => new LocalResponseMemory({ chainBytes, totalBytes }),
+  );
   const listLimits = keep((limits: Config["limits"]) => readLimits({ limits }));
   const documents = openDocuments(SHIPPED_DOCUMENTS_DIRECTORY);
   return (config) => {
-    const { limits, server, timers, billing } = config;
+    const { limits, server, timers, billing, responses } = config;
     return {
       http: {
         clients: {
@@ -64,6 +69,14 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
           maxBodyBytes: limits.body_bytes,
           bodyBudget: budget(limits.total_body_bytes, readHolderBytes(config)),
           bodyWaits: bodyWaits(timers.client_silence_ms),
+        },
+        sockets: {
+          limits: {
+            total: limits.websockets,
+            perKey: limits.websockets_per_key,
+            perAddress: limits.websockets_per_address,
+          },
+          memory: localResponses(responses.chain_bytes, responses.websocket_bytes),
         },
         webhookSecret: billing.webhook_secret ?? null,
         browser: {

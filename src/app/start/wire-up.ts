@@ -7,6 +7,7 @@ import { StoreHealth } from "../../base/failures/store-health.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { createTurnLine } from "../../base/time/next-turn.ts";
+import { DAY_MS } from "../../base/time/time.ts";
 import { principalOfAccount } from "../../core/accounts/memory/inference-principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records/records.ts";
 import { hashOidcConfig } from "../../core/console/oidc-trials.ts";
@@ -18,6 +19,7 @@ import { Guardrails } from "../../core/extensions/guardrails/guardrails.ts";
 import { HealthHistory } from "../../core/extensions/health-history/health-history.ts";
 import { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
 import { createRequestLog } from "../../core/extensions/request-log.ts";
+import { BEGIN_RESPONSE } from "../../core/extensions/response-objects/begin-response.ts";
 import { ShadowTraffic, type ShadowTrafficDeps } from "../../core/extensions/shadow/shadow-traffic.ts";
 import type { GenerationDeps } from "../../core/generation/call/call.ts";
 import { WATCH_MS } from "../../core/generation/call/client-watch.ts";
@@ -34,6 +36,7 @@ import {
   type ProviderKeyCache,
 } from "../../core/provider-keys/provider-key-cache.ts";
 import { createVault, type Vault } from "../../core/provider-keys/vault.ts";
+import { ResponseObjects } from "../../core/response-objects/response-objects.ts";
 import { createAffinityMemory } from "../../core/routing/affinity/affinity.ts";
 import { createCacheMemory } from "../../core/routing/affinity/cache-memory.ts";
 import { Drains } from "../../core/routing/health/drains.ts";
@@ -253,6 +256,7 @@ async function buildParts({
     },
   });
   const { promptLog, repeatable, shadow } = features;
+  const responses = buildResponses(base, secrets);
   const rejections = new RejectionLog({
     ...platform,
     store: stores.rejections,
@@ -277,7 +281,7 @@ async function buildParts({
       rejections,
       generationFeed: createGenerationFeed(stores, platform),
     },
-    features: { repeatable, shadow },
+    features: { repeatable, shadow, responses },
   };
   const current = followConfig(base, { fixed, generation, telemetry, events, vault: secrets.vault });
   return {
@@ -313,6 +317,24 @@ interface FeatureParts
     Pick<Parts, "common" | "telemetry" | "budgetWatch" | "healthHistory">,
     Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
 
+function buildResponses({ platform, stores, live, gatewayId }: Base, { vault }: Secrets): ResponseObjects {
+  const { clock, random, log } = platform;
+  return new ResponseObjects({
+    ...{ store: stores.responses, ids: stores.ids, vault, clock, random, log, gatewayId },
+    settings() {
+      const { store, compaction, retention_days, ...bounds } = live.current().responses;
+      return {
+        storesByDefault: store,
+        retentionMs: retention_days * DAY_MS,
+        compactsNatively: compaction === "native",
+        accountBytes: bounds.account_bytes,
+        chainBytes: bounds.chain_bytes,
+        backgroundMs: bounds.background_ms,
+      };
+    },
+  });
+}
+
 function buildHealthHistory(
   { platform, stores, serving, gatewayId }: Base,
   { health }: CommonState,
@@ -341,7 +363,7 @@ function buildFeatures(
   live.subscribe(follow);
   // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
   const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
-  const first = [createRequestLog({ clock, log }), guardrails, budgetWatch, healthHistory];
+  const first = [createRequestLog({ clock, log }), guardrails, budgetWatch, healthHistory, BEGIN_RESPONSE];
   const extensions = [...first, ...own];
   return { extensions, promptLog, repeatable, shadow };
 }
@@ -349,6 +371,7 @@ function buildFeatures(
 /** The parts of `HttpDeps` that receive requests and no reload replaces. */
 interface ServerDeps extends Pick<HttpDeps, "clock" | "log" | "ids" | "shutdown" | "readiness"> {
   readonly bodies: Pick<HttpDeps["bodies"], "ownTurn" | "unpackGate">;
+  readonly sockets: Pick<HttpDeps["sockets"], "counts">;
 }
 
 function buildServer(
@@ -365,6 +388,7 @@ function buildServer(
       ownTurn: createTurnLine(),
       unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
     },
+    sockets: { counts: { open: 0, received: 0, sent: 0 } },
     shutdown,
     readiness: () =>
       readReadiness({
@@ -408,6 +432,7 @@ function followConfig(
       ...fixed,
       ...configured.http,
       bodies: { ...fixed.bodies, ...configured.http.bodies },
+      sockets: { ...fixed.sockets, ...configured.http.sockets },
       observers: {
         ...measured.observers,
         requestObserver: joinObservers(requestObserver, reported.observer),

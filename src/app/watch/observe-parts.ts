@@ -14,7 +14,7 @@ import type { Stores } from "../stores/stores.ts";
 /** The parts of a gateway that have metrics of their own. */
 export interface ObservedParts {
   /** The dependencies of a request that begins now. */
-  readonly http: Pick<HttpDeps, "generation" | "bodies" | "clock" | "features" | "resources">;
+  readonly http: Pick<HttpDeps, "generation" | "bodies" | "sockets" | "clock" | "features" | "resources">;
   readonly journal: Pick<Journal, "size">;
   readonly recorder: Recorder;
   readonly health: StoreHealth;
@@ -43,6 +43,12 @@ function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {
   registry.observe(METRICS.inflight, (report) => report(parts.http.generation.running.active.size, []));
   // Read each time, because a reload of the configuration may replace it.
   registry.observe(METRICS.bodyBytes, (report) => report(parts.http.bodies.bodyBudget.heldBytes(), []));
+  registry.observe(METRICS.websockets, (report) => report(parts.http.sockets.counts.open, []));
+  registry.observe(METRICS.websocketFrames, (report) => {
+    report(parts.http.sockets.counts.received, ["received"]);
+    report(parts.http.sockets.counts.sent, ["sent"]);
+  });
+  registry.observe(METRICS.websocketMemory, (report) => report(parts.http.sockets.memory.heldBytes, []));
   registry.observe(METRICS.shadow, (report) => {
     report(parts.http.features.shadow.counts.sent, ["sent"]);
     report(parts.http.features.shadow.counts.dropped, ["dropped"]);

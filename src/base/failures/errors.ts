@@ -8,6 +8,7 @@ export const ERROR_STATUS = {
   invalid_request: 400,
   invalid_model: 400,
   context_length_exceeded: 400,
+  previous_response_not_found: 400,
   authentication: 401,
   insufficient_credits: 402,
   model_not_allowed: 403,

@@ -155,6 +155,25 @@ export const METRICS = {
     labels: [],
     unit: "By",
   }),
+  websockets: declare({
+    name: "gateway_websockets",
+    kind: "gauge",
+    help: "WebSockets that are open",
+    labels: [],
+  }),
+  websocketFrames: declare({
+    name: "gateway_websocket_frames_total",
+    kind: "counter",
+    help: "Frames of WebSockets, by direction: received or sent",
+    labels: ["direction"],
+  }),
+  websocketMemory: declare({
+    name: "gateway_websocket_memory_bytes",
+    kind: "gauge",
+    help: "Memory held by the last responses of WebSockets, at most responses.websocket_bytes",
+    labels: [],
+    unit: "By",
+  }),
   journalBytes: declare({
     name: "gateway_journal_bytes",
     kind: "gauge",

@@ -28,6 +28,7 @@ import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
+import type { ResponseObjects } from "../../core/response-objects/response-objects.ts";
 import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { Setting } from "../../core/settings/setting.ts";
@@ -45,6 +46,8 @@ import type { ConsoleDeps } from "./console-deps.ts";
 import type { DocumentSource } from "./document-source.ts";
 import type { MetricsDeps } from "./metrics-deps.ts";
 import type { ServedPages } from "./served-pages.ts";
+import type { SocketDeps } from "./socket-deps.ts";
+import type { SocketTurn } from "./socket-turn.ts";
 
 /** Whether the gateway can answer requests. */
 export interface Readiness {
@@ -123,6 +126,8 @@ interface FeatureDeps {
   readonly shadow: ShadowTraffic;
   /** Answers to requests with an `Idempotency-Key`; the lifecycle waits for them. */
   readonly repeatable: RepeatableAnswers;
+  /** The responses that the gateway keeps. */
+  readonly responses: ResponseObjects;
 }
 
 /** How request bodies are received, and the memory that they may use. */
@@ -179,6 +184,7 @@ export interface HttpDeps {
   readonly reports: ReportDeps;
   readonly features: FeatureDeps;
   readonly bodies: BodyDeps;
+  readonly sockets: SocketDeps;
   readonly clients: ClientDeps;
   readonly browser: BrowserDeps;
   readonly observers: ObserverDeps;
@@ -243,6 +249,8 @@ export interface RequestContext {
   endsItself: boolean;
   /** Whether the body is a form instead of JSON. */
   takesForm: boolean;
+  /** The turn of a request that arrived over a WebSocket; null for a request over HTTP. */
+  readonly turn: SocketTurn | null;
   /** Writes the log line of the request, unless the handler does, releases `bodyShare`, and returns the response to send. */
   complete(response: Response): Response;
   /** Returns the completed response of a request whose handler has failed. */

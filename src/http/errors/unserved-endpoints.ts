@@ -28,21 +28,6 @@ const OPENAI: readonly UnservedEndpoint[] = [
     hint: `Assistants and threads are not served. Keep the conversation in the client, and send it to POST /v1/responses or ${CHAT}.`,
   },
   {
-    path: below("conversations"),
-    example: "/v1/conversations/conv_1/items",
-    hint: "Conversations are not stored. Send the whole conversation with each request to POST /v1/responses.",
-  },
-  {
-    path: /\/responses\/compact\/?$/i,
-    example: "/v1/responses/compact",
-    hint: 'Conversations are not compacted here. Codex summarizes them itself, with any model, if the name of its model provider is another than "OpenAI" (model_providers.*.name in config.toml); newer versions ask OpenAI\'s models through POST /v1/responses.',
-  },
-  {
-    path: /\/responses\/./i,
-    example: "/v1/responses/resp_1",
-    hint: "Responses are not stored, so they cannot be read, cancelled or deleted. Send the whole input with each request to POST /v1/responses.",
-  },
-  {
     path: below("batches"),
     example: "/v1/messages/batches",
     hint: "Batches are not served. Send each request separately to the endpoint of its API.",

@@ -1,19 +1,23 @@
 import type { Stopwatch } from "../../base/time/stopwatch.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import type { AppliedPreset, GenerationCall } from "../../core/generation/call/call.ts";
+import type { AnswerKeeper } from "../../core/generation/call/extension.ts";
 import type { RequestTrace } from "../../core/telemetry/request-trace.ts";
 import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import type { RequestContext } from "../context/context.ts";
 import type { BodyMemory } from "./body-memory.ts";
-import { NEVER_LEAVES } from "./outlive-client.ts";
 import type { ParsedRequest, RequestParser } from "./parse-with-preset.ts";
 
 /** Who sends a request, and how its bodies are parsed. */
 interface Sender {
   readonly principal: InferencePrincipal;
   readonly parser: RequestParser<InferenceRequest>;
-  /** Whether the answer is kept for the case that the client repeats its request. */
-  readonly isRepeatable: boolean;
+  /** Aborted when the answer is not wanted any more; null: when the client leaves. */
+  readonly signal: AbortSignal | null;
+  /** See `GenerationCall.longestMs`. */
+  readonly longestMs: number | null;
+  /** What keeps the answer as a response object; null for none. */
+  readonly keeps: AnswerKeeper | null;
 }
 
 /**
@@ -31,15 +35,17 @@ export class InferenceCall implements GenerationCall {
   readonly stopwatch: Stopwatch;
   readonly trace: RequestTrace | null;
   readonly logFields: Readonly<Record<string, unknown>>;
+  readonly keeps: AnswerKeeper | null;
+  readonly longestMs: number | null;
   private readonly parser: RequestParser<InferenceRequest>;
-  private readonly isRepeatable: boolean;
+  private readonly signal: AbortSignal | null;
 
   constructor(
     private readonly received: Request,
     private readonly context: RequestContext,
     readonly memory: BodyMemory,
     { request, preset }: Omit<ParsedRequest<InferenceRequest>, "bodyBytes">,
-    { principal, parser, isRepeatable }: Sender,
+    { principal, parser, signal, keeps, longestMs }: Sender,
   ) {
     this.requestId = context.requestId;
     this.principal = principal;
@@ -52,17 +58,20 @@ export class InferenceCall implements GenerationCall {
     this.trace = context.trace;
     this.logFields = context.logFields;
     this.parser = parser;
-    this.isRepeatable = isRepeatable;
+    this.signal = signal;
+    this.longestMs = longestMs;
+    this.keeps = keeps;
   }
 
   withBody(body: Buffer): InferenceCall {
-    const { received, context, memory, preset, principal, parser, isRepeatable } = this;
+    const { received, context, memory, preset, principal, parser, signal, keeps, longestMs } = this;
     const parsed = { request: parser.parse(body), preset };
-    return new InferenceCall(received, context, memory, parsed, { principal, parser, isRepeatable });
+    const sender = { principal, parser, signal, keeps, longestMs };
+    return new InferenceCall(received, context, memory, parsed, sender);
   }
 
   readClientSignal(): AbortSignal {
-    return this.isRepeatable ? NEVER_LEAVES : this.received.signal;
+    return this.signal ?? this.received.signal;
   }
 
   readBody(): Buffer {

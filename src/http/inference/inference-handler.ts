@@ -6,6 +6,7 @@ import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-ans
 import type { GenerationResult } from "../../core/generation/call/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
+import type { OpenedState } from "../../core/response-objects/response-objects.ts";
 import { formatPlan } from "../../core/routing/plan/plan-entries.ts";
 import type { ApiOperation, ClientApiDeclaration, SentTarget } from "../../wire/client-apis/client-api.ts";
 import type { ClientApi, InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
@@ -17,11 +18,14 @@ import { readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
 import { describeAsked } from "./asked-request.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { InferenceCall } from "./inference-call.ts";
-import { outliveClient } from "./outlive-client.ts";
+import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
 import { type ParsedRequest, parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
+import { answerWarmUp, noteState, readTurn } from "./read-turn.ts";
+import { abandonState, keepAnswer, openState } from "./response-state.ts";
+import { startJob } from "./start-job.ts";
 
 /** Returns the handler of an operation of a client API: admits and parses the request, generates, and renders the response. */
-export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOperation) {
+export function inferenceHandler(api: ClientApiDeclaration, { readBody, presentBody }: ApiOperation) {
   const renderError = rendererOf(api);
   const access = { kind: api.access } as const;
   return async (request: Request, context: RequestContext, target: SentTarget = context) => {
@@ -29,6 +33,7 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
     context.takesForm = api.takesForm ?? false;
     let body: Buffer | null = null;
     let parsed: ParsedRequest<InferenceRequest> | null = null;
+    let state: OpenedState | null = null;
     try {
       if (declaredBytes(request) <= TOGETHER_BYTES) await endOfTurn();
       beginTrace(request, context);
@@ -36,24 +41,57 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
       const waitingFrom = context.stopwatch.beginWait();
       const sent = await readRequestBody(request, context, principal);
       context.stopwatch.endWait(waitingFrom);
-      body = readBody === undefined ? sent : readBody(sent, target);
+      const { turn } = context;
+      body =
+        turn !== null
+          ? await readTurn(turn, context, { sent, principal })
+          : readBody === undefined
+            ? sent
+            : readBody(sent, target);
       const parser = new ClientParser(api, context.deps.clients.renameModel, request.headers);
       const large = body.length > LARGE_BYTES;
       if (large) await context.deps.bodies.ownTurn();
       parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
       if (large) await context.deps.bodies.ownTurn();
+      state = await openState(context.deps, principal, parsed.request);
+      if (state !== null) {
+        reserveExtraMemory(context, principal, state.body.length);
+        ({ body } = state);
+        if (turn !== null) noteState(turn, state);
+        parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
+      }
       reserveExtraMemory(context, principal, parsed.request.memory.heldBytes + parsed.bodyBytes);
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
       const memory = new BodyMemory(body, parsed.request.memory.heldBytes, context.bodyShare);
-      const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });
-      const result = await generate(context.deps.generation, call);
+      const keeps = state?.response ?? null;
+      const job = keeps?.isBackground === true ? context.deps.features.responses.jobs.prepare(keeps) : null;
+      const signal = job?.signal ?? (isRepeatable ? NEVER_LEAVES : null);
+      const longestMs = job?.longestMs ?? null;
+      const sender = { principal, parser, signal, keeps, longestMs };
+      const call = new InferenceCall(request, context, memory, parsed, sender);
+      if (turn?.frame?.isWarmUp === true) return await answerWarmUp(turn, context, call);
+      const generating = generate(context.deps.generation, call);
+      const started =
+        job === null || state === null ? null : await startJob(context, { job, state, generating });
+      if (started !== null) return started;
+      const generated = await generating;
+      const kept = keeps === null ? generated : await keepAnswer(generated, keeps);
+      const result = presentBody === undefined ? kept : present(kept, presentBody);
       const given = isRepeatable ? outlive(result) : result;
       return respond(given, context, api, parsed.request.notice);
     } catch (error) {
+      await abandonState(state);
       context.asked = describeAsked(api.name, body, parsed?.request ?? null);
       throw await endRejected(context, context.asked, error);
     }
   };
+}
+
+/** Returns a result whose whole answer has the form of its operation. */
+function present(result: GenerationResult, presentBody: (answer: Buffer) => Buffer): GenerationResult {
+  const { answer } = result;
+  if (answer.kind !== "json") return result;
+  return { ...result, answer: { ...answer, body: presentBody(Buffer.from(answer.body)) } };
 }
 
 /** Parses the bodies of one request, and reads its headers. */

@@ -42,7 +42,7 @@ const AT_ONCE_BYTES = 256 * 1024;
 const PROGRESS_BYTES = 256 * 1024;
 
 /** Returns the name under which bodies are counted together: the key, or the address if there is none. */
-function holderOf(principal: Principal): string {
+export function holderOf(principal: Principal): string {
   return principal.kind === "anonymous" ? principal.addressHash : credentialIdOf(principal);
 }
 
@@ -274,7 +274,8 @@ async function decompress(body: Buffer, { encoding, decoder }: Encoded, bounds: 
   }
 }
 
-function rejectSize(maxBytes: number): never {
+/** @throws GatewayError `payload_too_large`. */
+export function rejectSize(maxBytes: number): never {
   return fail(
     "payload_too_large",
     `The request body is larger than ${maxBytes} bytes. Send less, or ask the operator to raise limits.body_bytes.`,

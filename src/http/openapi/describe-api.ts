@@ -9,6 +9,7 @@ import { LIST_OPERATIONS, SERVICE_OPERATIONS } from "./list-operations.ts";
 import type { Operation } from "./operation.ts";
 import { createSchemaPrinter } from "./schema-printer.ts";
 import { IDEMPOTENCY_KEY, RESPONSE_HEADERS, SECURITY_SCHEMES } from "./shared-parts.ts";
+import { STATE_OPERATIONS } from "./state-operations.ts";
 
 /**
  * Returns the OpenAPI 3.1 document of all endpoints. The schemas of management endpoints are those that validate their requests;
@@ -58,6 +59,7 @@ const DESCRIPTION = [
 /** Every documented operation. Endpoints describe themselves; other routes are described in this folder. */
 export const OPERATIONS: readonly Operation[] = [
   ...INFERENCE_OPERATIONS,
+  ...STATE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...ENDPOINTS.map(endpointOperation),
   ...SERVICE_OPERATIONS,

@@ -49,6 +49,8 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_model: "the model is unknown, not served by this gateway, or not supported by this endpoint",
   context_length_exceeded:
     "the prompt exceeds the model's context window; `metadata` has `limit` and `requested`",
+  previous_response_not_found:
+    "`previous_response_id` names no response that is kept for this key; send the whole conversation",
   authentication: "the API key is missing or not valid",
   insufficient_credits: "the balance or a spending limit does not cover the possible cost of the request",
   model_not_allowed: "a policy excludes every provider of the model; `metadata.rule` is the rule",
@@ -61,7 +63,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
     "the change conflicts with the current state, or the Idempotency-Key was used for another request",
   payload_too_large: "the body exceeds the size limit",
   unsupported_media_type: "the body's media type or encoding is not supported",
-  upgrade_required: "the endpoint takes no WebSocket; send the request over HTTP",
+  upgrade_required: "no WebSocket is opened at this path; send the request over HTTP",
   rate_limit_exceeded: "a rate limit is exceeded; `Retry-After` says when to retry",
   internal: "internal error of the gateway",
   upstream_error: "the provider failed or returned an invalid response",

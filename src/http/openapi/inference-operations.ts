@@ -19,6 +19,8 @@ import {
   ChatChunk,
   ChatCompletion,
   ChatRequest,
+  CompactRequest,
+  CompactResponse,
   CompletionChunk,
   CompletionRequest,
   CompletionResponse,
@@ -134,13 +136,22 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     ...readDeclaration("responses"),
-    summary: "Create a response (OpenAI Responses API). Responses are not stored",
+    summary: "Create a response (OpenAI Responses API)",
     body: ResponsesRequest,
     responses: streamableResponses(
       ResponsesResponse,
       null,
-      "Events are those of OpenAI's Responses API; the last one is `response.completed`, `response.incomplete` or `response.failed`.",
+      "Events are those of OpenAI's Responses API; the last one is `response.completed`, `response.incomplete` or `response.failed`. A GET with an upgrade opens a WebSocket at the same path, over which each `response.create` is such a request.",
     ),
+    errorSchema: ResponsesErrorBody,
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/responses/compact`,
+    summary: "Compact a conversation (OpenAI Responses API)",
+    callers: { kind: "inference" },
+    body: CompactRequest,
+    responses: [ok("The compacted conversation.", CompactResponse)],
     errorSchema: ResponsesErrorBody,
   },
   {

@@ -194,7 +194,24 @@ export const ResponsesRequest = namedBody("ResponsesRequest", {
   metadata: object.nullish(),
   user: z.string().nullish(),
   prompt_cache_key: z.string().nullish(),
-  store: z.literal(false).nullish().describe("Must be `false` or omitted, because responses are not stored."),
+  store: z
+    .boolean()
+    .nullish()
+    .describe(
+      "Whether the response is kept, so that it can be read and continued. Default: `responses.store` of the configuration.",
+    ),
+  previous_response_id: z
+    .string()
+    .nullish()
+    .describe("Id of a kept response to continue. `input` then has only new items."),
+  conversation: z
+    .union([z.string(), z.looseObject({ id: z.string() })])
+    .nullish()
+    .describe("Id of a conversation to continue. The response is added to it."),
+  background: z
+    .boolean()
+    .nullish()
+    .describe("Whether the response is made without the client waiting for it. It is read by its id."),
   ...GATEWAY_FIELDS,
 });
 
@@ -202,11 +219,42 @@ export const ResponsesResponse = namedBody("Response", {
   id: z.string(),
   object: z.literal("response"),
   created_at: z.number().describe("Creation time in Unix seconds."),
-  status: z.string().describe("Status of the response: `completed`, `incomplete` or `failed`."),
+  status: z
+    .string()
+    .describe(
+      "Status of the response: `completed`, `incomplete`, `failed`; of background responses also `in_progress` and `cancelled`.",
+    ),
   model: z.string(),
   output: z.array(object).describe("Output items: messages, reasoning and tool calls."),
   usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullish(),
   gateway_metadata: GatewayMetadata.optional(),
+});
+
+export const CompactRequest = namedBody("CompactRequest", {
+  model: describeModelId(EXAMPLE_MODEL),
+  input: z
+    .union([z.string(), z.array(object).max(BOUNDS.messages)])
+    .nullish()
+    .meta({ description: "The conversation to compact.", examples: ["Hello!"] }),
+  instructions: z.string().nullish().describe("System prompt."),
+  previous_response_id: z
+    .string()
+    .nullish()
+    .describe("Id of a kept response, whose conversation is compacted."),
+  prompt_cache_key: z.string().nullish(),
+  ...GATEWAY_FIELDS,
+});
+
+export const CompactResponse = namedBody("CompactedResponse", {
+  id: z.string(),
+  object: z.literal("response.compaction"),
+  created_at: z.number().describe("Creation time in Unix seconds."),
+  output: z
+    .array(object)
+    .describe(
+      "The items to continue with, in place of those that were sent: a `compaction` item among them.",
+    ),
+  usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
 });
 
 /** The fields that MessagesRequest and CountTokensRequest share. */

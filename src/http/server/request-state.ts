@@ -15,18 +15,19 @@ import type {
   RequestContext,
 } from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
+import type { SocketTurn } from "../context/socket-turn.ts";
 import { urlOf } from "../context/url-of.ts";
 import { rendererOf } from "../errors/client-api-errors.ts";
 import { renderError } from "../errors/render-error.ts";
 import { rendererOfUnserved } from "../errors/unserved-endpoints.ts";
+import { allowOrigin } from "../middleware/cross-origin.ts";
 import { recordRejection } from "../middleware/record-rejection.ts";
-import { allowOrigin } from "./cross-origin.ts";
 
 /** The idle timeout of a connection, during a request and between requests. Seconds. */
 export const IDLE_S = 120;
 
 /** What a request needs from the server that it arrived at. */
-export type ClientConnection = Pick<Server<undefined>, "requestIP" | "timeout">;
+export type ClientConnection = Pick<Server<unknown>, "requestIP" | "timeout">;
 
 /** The route of a request, with the dependencies for it. */
 export interface ServedRoute {
@@ -64,6 +65,7 @@ export class RequestState implements RequestContext {
     { deps: currentDeps, route, isOpen }: ServedRoute,
     private readonly request: Request,
     private readonly server: ClientConnection,
+    readonly turn: SocketTurn | null = null,
   ) {
     const deps = currentDeps();
     this.deps = deps;
@@ -72,6 +74,7 @@ export class RequestState implements RequestContext {
     this.requestId = deps.ids.next("req");
     this.startedAt = deps.clock.now();
     this.stopwatch = new Stopwatch(deps.clock);
+    if (turn !== null) this.logFields["transport"] = "websocket";
   }
 
   get headers(): Headers {

@@ -8,9 +8,12 @@ import { apiRoutes } from "../routes/endpoints.ts";
 import { countModels, getModel, getModelData, listEndpoints, listModels } from "../routes/models/models.ts";
 import { listProviders } from "../routes/models/providers.ts";
 import { getHealth, getReadiness } from "../routes/platform/health.ts";
+import { CONVERSATION_ROUTES } from "../routes/response-objects/conversations.ts";
+import { RESPONSE_ROUTES } from "../routes/response-objects/responses.ts";
 import { postExplainRoute } from "../routes/routing/explain-route.ts";
 import { getGeneration } from "../routes/traffic/generation.ts";
 import { getMetrics } from "../routes/traffic/metrics.ts";
+import type { SocketOperation } from "../sockets/socket-route.ts";
 
 /** Loads the documentation when it is first read: its schemas would make each start longer. */
 const loadDocumentation = () => import("../docs-page/documentation.ts");
@@ -36,9 +39,20 @@ export const GATEWAY_ROUTES: Routes = joinRoutes({ "": BASE, "/": BASE }, API_RO
   "/models/:author/:model/endpoints": { GET: listEndpoints },
   "/providers": { GET: listProviders },
   "/generation": { GET: getGeneration },
+  ...RESPONSE_ROUTES,
+  ...CONVERSATION_ROUTES,
   "/route/explain": { POST: postExplainRoute },
   ...apiRoutes("every prefix"),
 });
+
+/** The operations that are also called over WebSockets, by their path under every gateway prefix. */
+export const SOCKET_OPERATIONS: Readonly<Record<string, SocketOperation>> = Object.fromEntries(
+  Object.values(CLIENT_APIS).flatMap((api) =>
+    api.operations.flatMap(({ path, socket }) =>
+      socket === undefined ? [] : [[path, { api, format: socket }]],
+    ),
+  ),
+);
 
 /** The routes at a fixed path. */
 export const FIXED_ROUTES: Routes = {

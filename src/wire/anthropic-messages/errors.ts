@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "invalid_request_error",
   invalid_model: "invalid_request_error",
   context_length_exceeded: "invalid_request_error",
+  previous_response_not_found: "invalid_request_error",
   authentication: "authentication_error",
   insufficient_credits: "billing_error",
   model_not_allowed: "permission_error",

@@ -3,6 +3,7 @@ import type { Fields } from "../../base/json/fields.ts";
 import type { CountRequest } from "./count-request.ts";
 import type { ClientApi, InferenceRequest } from "./request/inference-request.ts";
 import type { ReadHeader } from "./request/session-hints.ts";
+import type { SocketFormat } from "./socket-format.ts";
 
 /**
  * A client API: where its requests arrive, how they are read and how failures are written. Routes are made from the declarations of
@@ -46,6 +47,10 @@ export interface ApiOperation {
    * body, which presets and guardrails change and other threads parse. Absent: the body as it was sent.
    */
   readonly readBody?: (body: Buffer, target: SentTarget) => Buffer;
+  /** Returns the body of a whole answer in the form of this operation. Absent: as it is. */
+  readonly presentBody?: (answer: Buffer) => Buffer;
+  /** How it is called over a WebSocket at the same path. Absent: only over HTTP. */
+  readonly socket?: SocketFormat;
 }
 
 /** The parts of a client's request besides the body. */

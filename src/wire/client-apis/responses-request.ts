@@ -24,6 +24,12 @@ import {
 } from "../openai-responses/passthrough/scan-request.ts";
 import { readSentItems } from "../openai-responses/passthrough/sent-turns.ts";
 import { hasTrigger } from "../openai-responses/reject-trigger.ts";
+import { answerWarmUp } from "../openai-responses/socket/answer-warm-up.ts";
+import { CONNECTION_LIMIT_FRAME, encodeErrorFrame } from "../openai-responses/socket/encode-error-frame.ts";
+import { FrameEvents } from "../openai-responses/socket/frame-events.ts";
+import { isAcknowledgement, readFrame } from "../openai-responses/socket/read-frame.ts";
+import { askForCompaction, presentCompaction } from "../openai-responses/state/compact-request.ts";
+import { joinInput, listNewItems } from "../openai-responses/state/join-input.ts";
 import { TRAITS } from "../openai-responses/traits.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
@@ -32,8 +38,9 @@ import { type ClientRequest, createClientRequest } from "./hub/client-request.ts
 import type { ClientRequestParts, OwnAnswers, RequestSource } from "./hub/conversation-reading.ts";
 import type { OwnFit } from "./hub/forward-fit.ts";
 import type { Decoded } from "./hub/hub-request.ts";
-import type { UpstreamTarget } from "./request/inference-request.ts";
+import type { RequestState, UpstreamTarget } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
+import type { SocketFormat } from "./socket-format.ts";
 
 /** Tools of the Responses format that other formats have as well. */
 const COMMON_TOOLS = wordTable<true>({ function: true, custom: true, namespace: true });
@@ -50,11 +57,29 @@ export function parseResponsesRequest(
   return createClientRequest({ bytes, headers }, readParts, rename);
 }
 
+/** The WebSocket mode of the API (docs/api/responses.md, "WebSocket"). */
+const SOCKET: SocketFormat = {
+  isAcknowledgement,
+  readFrame,
+  openEvents: (frame) => new FrameEvents(frame),
+  answerWarmUp,
+  encodeError: encodeErrorFrame,
+  connectionLimit: CONNECTION_LIMIT_FRAME,
+};
+
 /** OpenAI's responses (docs/api/responses.md). */
 export const RESPONSES: ClientApiDeclaration = {
   name: "responses",
   access: "open_inference",
-  operations: [{ method: "POST", path: "/responses" }],
+  operations: [
+    { method: "POST", path: "/responses", socket: SOCKET },
+    {
+      method: "POST",
+      path: "/responses/compact",
+      readBody: askForCompaction,
+      presentBody: presentCompaction,
+    },
+  ],
   parse: parseResponsesRequest,
   encodeError: (failure, { status }) => encodeResponsesError({ ...failure, status }),
   parameters: {
@@ -101,6 +126,15 @@ class ResponsesParts implements ClientRequestParts {
     return {
       wantsUsageChunk: false,
       estimatedPromptTokens: estimateTokens(this.scanned.promptTextBytes),
+    };
+  }
+
+  readState(): RequestState {
+    const { scanned } = this;
+    return {
+      asked: scanned.asked,
+      listAdded: (referenced) => listNewItems(scanned, referenced),
+      join: (state) => joinInput(scanned, state),
     };
   }
 

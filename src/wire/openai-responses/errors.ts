@@ -16,6 +16,7 @@ const OPENAI_ERRORS: Readonly<Record<string, { readonly type: string; readonly c
   invalid_request: { type: "invalid_request_error", code: null },
   invalid_model: { type: "invalid_request_error", code: "model_not_found" },
   context_length_exceeded: { type: "invalid_request_error", code: "context_length_exceeded" },
+  previous_response_not_found: { type: "invalid_request_error", code: "previous_response_not_found" },
   authentication: { type: "authentication_error", code: "invalid_api_key" },
   insufficient_credits: { type: "insufficient_quota", code: "insufficient_quota" },
   model_not_allowed: { type: "permission_error", code: "model_not_allowed" },

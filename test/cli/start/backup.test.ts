@@ -85,12 +85,17 @@ const execute =
 describe("gateway backup create", () => {
   test("the backup is private, has no trace of its writing, and describes itself", async () => {
     const { files, rows, schema_version } = readManifest(at(BACKUP));
-    expect(files.map(({ name }) => name)).toEqual(["gateway.db"]);
+    expect(files.map(({ name }) => name)).toEqual(["gateway.db", "responses.db"]);
     expect(rows).toMatchObject({ accounts: 2, provider_keys: 1, transfers: 1 });
     expect(schema_version).toBe(MIGRATIONS.length);
-    expect(readdirSync(at(BACKUP)).sort()).toEqual(["gateway.db", "journal", "manifest.json"]);
+    expect(readdirSync(at(BACKUP)).sort()).toEqual([
+      "gateway.db",
+      "journal",
+      "manifest.json",
+      "responses.db",
+    ]);
     expect(statSync(at(BACKUP)).mode & 0o777).toBe(0o700);
-    for (const name of ["gateway.db", "manifest.json"])
+    for (const name of ["gateway.db", "manifest.json", "responses.db"])
       expect(statSync(join(at(BACKUP), name)).mode & 0o777).toBe(0o600);
   });
 
@@ -360,7 +365,7 @@ describe("gateway backup restore", () => {
     writeFileSync(at("again/restore.partial/gateway.db"), "half");
     const restored = await run("restore", BACKUP, "--data-dir", "again");
     expect([restored.exitCode, restored.stdout]).toEqual([0, expect.stringContaining("secrets.key")]);
-    expect(readdirSync(at("again")).sort()).toEqual(["gateway.db", "journal"]);
+    expect(readdirSync(at("again")).sort()).toEqual(["gateway.db", "journal", "responses.db"]);
     const again = { GATEWAY_DATA_DIR: at("again") };
     const balance = await workspace.run(["credits", "balance", "acct_default", "--json"], again);
     expect(JSON.parse(balance.stdout).data).toMatchObject({ balance_nanodollars: 5_000_000_000 });

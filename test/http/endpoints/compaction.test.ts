@@ -41,19 +41,30 @@ describe("a request of Codex for a compaction", () => {
     "anthropic/claude-opus-4.8",
     "google/gemini-2.5-flash",
     "deepseek/deepseek-v4-pro",
-  ])("is a 400 before any call for %s, whose message Codex would take for a fatal error", async (model) => {
-    const { status, sent, text } = await site.ask(RESPONSES, model, { input });
-    expect([status, sent]).toEqual([400, {}]);
-    expect(JSON.parse(text).error).toMatchObject({ message: expect.stringContaining("compaction_trigger") });
+  ])("asks %s, which has none, for a handover in plain text", async (model) => {
+    const { sent } = await site.ask(RESPONSES, model, { input });
+    expect(JSON.stringify(sent)).toContain("Write a complete handover");
+    expect(JSON.stringify(sent)).not.toContain("compaction_trigger");
   });
 
-  test("at the endpoint of older versions is a 404 that says how Codex compacts conversations itself", async () => {
+  test.each(["anthropic/claude-opus-4.8", "google/gemini-2.5-flash"])(
+    "with a compaction that OpenAI has made is a 400 before any call for %s",
+    async (model) => {
+      const { status, sent, text } = await site.ask(RESPONSES, model, {
+        input: [compaction, ...input.slice(0, 1)],
+      });
+      expect([status, sent]).toEqual([400, {}]);
+      expect(JSON.parse(text).error.message).toContain("only the vendor which made it");
+    },
+  );
+
+  test("at the endpoint of older versions reaches OpenAI with a trigger, and has the compaction in its form", async () => {
+    site.vendor.reset(answer);
     const response = await fetch(`${site.gateway.base}/responses/compact`, {
       method: "POST",
       headers: { authorization: `Bearer ${site.gateway.key}`, "content-type": "application/json" },
-      body: JSON.stringify({ model: "openai/gpt-5.4", input: [], instructions: "" }),
+      body: JSON.stringify({ model: "openai/gpt-5.4", input: input.slice(0, 1), instructions: "" }),
     });
-    expect(response.status).toBe(404);
-    expect(await response.text()).toContain("model_providers.*.name");
+    expect(await response.json()).toMatchObject({ object: "response.compaction", output: [compaction] });
   });
 });

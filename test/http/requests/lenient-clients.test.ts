@@ -69,7 +69,7 @@ describe("a byte order mark before a body", () => {
   });
 });
 
-test.each(["/v1/responses", "/v1/chat/completions", "/api/gateway/messages"])(
+test.each(["/v1/completions", "/v1/chat/completions", "/api/gateway/messages"])(
   "an upgrade of %s to a WebSocket gets 426",
   async (path) => {
     const response = await fetch(gateway.url + path, {

@@ -161,7 +161,7 @@ describe.each(["", ...PREFIXES])("every endpoint under the prefix '%s'", (prefix
 
 describe("a path that does not exist, below an API with its own error format,", () => {
   test.each([
-    ["/responses/resp_1", "GET", 404, "not_found"],
+    ["/responses/gen_1/other", "GET", 404, "not_found"],
     ["/responses", "GET", 405, "method_not_allowed"],
   ])(
     "is answered with OpenAI's string code and the numeric status: %s",

@@ -81,6 +81,15 @@ beforeAll(async () => {
   const generation = (await (
     await postChat(gateway, asked, { authorization: `Bearer ${logged}` })
   ).json()) as { readonly id: string };
+  const makeOwn = async (path: string, body: object) => {
+    const answer = await fetch(gateway.base + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as { readonly id: string; readonly first_id: string };
+  };
+  const conversation = await makeOwn("/conversations", {});
   const rejected = await postChat(gateway, { ...asked, temperature: "hot" });
   const recording = join(makeTempFolder("recording-"), "speech.wav");
   await Bun.write(recording, "RIFF");
@@ -104,6 +113,12 @@ beforeAll(async () => {
       models: ["openai/gpt-4o-mini"],
     }),
     GENERATION_ID: generation.id,
+    RESPONSE_ID: (await makeOwn("/responses", { model: "sandbox/echo", input: "Hello!", background: true }))
+      .id,
+    CONVERSATION_ID: conversation.id,
+    ITEM_ID: (
+      await makeOwn(`/conversations/${conversation.id}/items`, { items: [{ role: "user", content: "Hi" }] })
+    ).first_id,
     REJECTION_ID: rejected.headers.get("x-request-id") ?? "",
     CONSOLE_SESSION: (await signIn(gateway, { key: gateway.adminKey })).cookie.split("=")[1] ?? "",
     OIDC_ISSUER: oidc.issuer,

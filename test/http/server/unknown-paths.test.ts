@@ -70,7 +70,11 @@ describe("a well-known endpoint that is not served", () => {
     ["Ollama's", "/api/chat", { error: expect.stringContaining("Ollama's API") }],
     ["Cohere's", "/v2/chat", { message: expect.stringContaining("Cohere's API") }],
     ["Anthropic's", "/v1/messages/batches", { type: "error", error: { type: "not_found_error" } }],
-    ["OpenAI's Responses", "/v1/responses/resp_1", { error: { type: "invalid_request_error", status: 404 } }],
+    [
+      "OpenAI's Responses",
+      "/v1/responses/gen_1/other",
+      { error: { type: "invalid_request_error", status: 404 } },
+    ],
     ["the gateway's", "/v1/batches", { error: { type: "not_found", code: 404 }, error_type: "not_found" }],
   ])("has an error in %s format: %s", async (_name, path, body) => {
     expect(await (await call(path)).json()).toMatchObject(body);

@@ -13,6 +13,8 @@ export interface RawClient {
   waitForText(text: string): Promise<void>;
   /** Sends text unchanged. */
   send(text: string): void;
+  /** Sends bytes unchanged. */
+  sendBytes(bytes: Uint8Array): void;
   /** Stops reading, so that the system's buffers fill up. */
   pause(): void;
   resume(): void;
@@ -88,7 +90,11 @@ class SocketClient implements RawClient {
   }
 
   send(text: string): void {
-    this.unsent = Buffer.concat([this.unsent, Buffer.from(text, "utf8")]);
+    this.sendBytes(Buffer.from(text, "utf8"));
+  }
+
+  sendBytes(bytes: Uint8Array): void {
+    this.unsent = Buffer.concat([this.unsent, bytes]);
     this.flush();
   }
 

@@ -345,37 +345,6 @@ describe("tools with the same name in several namespaces", () => {
   });
 });
 
-describe("Responses fields that need stored responses", () => {
-  const fields: readonly (readonly [string, unknown])[] = [
-    ["store", true],
-    ["previous_response_id", "resp_1"],
-    ["conversation", "conv_1"],
-    ["background", true],
-  ];
-  test.each(fields)("%s is rejected with the name of the field", (field, value) => {
-    try {
-      decodeRequest({ model: "m", input: "x", [field]: value });
-      expect.unreachable();
-    } catch (error) {
-      expect((error as GatewayError).failure).toMatchObject({ code: "invalid_request", metadata: { field } });
-      expect((error as GatewayError).message).toStartWith(field);
-    }
-  });
-
-  test("item references are left out with a warning", () => {
-    const input = [
-      { role: "user", content: "x" },
-      { type: "item_reference", id: "rs_1" },
-      { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
-    ];
-    const request = decodeRequest({ model: "m", input });
-    expect(request.messages[1]?.parts.map(({ kind }) => kind)).toEqual(["native", "tool-call"]);
-    const { body, warnings } = encodeRequest(request, TARGET);
-    expect(body["input"]).toEqual([input[0], input[2]]);
-    expect(warnings).toHaveLength(1);
-  });
-});
-
 describe("encoding a request of another format for Responses", () => {
   const reasons = { ...TARGET, reasoning: { efforts: ["low", "medium", "high"] } };
   const encode = (fields: Partial<ConversationRequest>, target = TARGET as typeof reasons | typeof TARGET) =>
@@ -585,4 +554,17 @@ describe("replaying reasoning to a Responses upstream", () => {
       },
     ]);
   });
+});
+
+test("an item reference that is not known is left out of a Responses request, with a warning", () => {
+  const input = [
+    { role: "user", content: "x" },
+    { type: "item_reference", id: "rs_1" },
+    { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+  ];
+  const request = decodeRequest({ model: "m", input });
+  expect(request.messages[1]?.parts.map(({ kind }) => kind)).toEqual(["native", "tool-call"]);
+  const { body, warnings } = encodeRequest(request, TARGET);
+  expect(body["input"]).toEqual([input[0], input[2]]);
+  expect(warnings).toHaveLength(1);
 });

@@ -161,6 +161,8 @@ const SHORT_WORDS: Readonly<Record<string, string>> = {
   oidc: "OIDC",
   byok: "BYOK",
   api: "API",
+  websocket: "WebSocket",
+  websockets: "WebSockets",
   zdr: "ZDR",
 };
 

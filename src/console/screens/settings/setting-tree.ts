@@ -23,6 +23,7 @@ const GROUPS: readonly (readonly [GroupId, readonly (readonly string[])[]])[] = 
   ["routing", [["routing"], ["upstream"]]],
   ["timers", [["timers"]]],
   ["storage", [["storage"]]],
+  ["responses", [["responses"]]],
   ["alerts", [["webhooks"], ["alerts"]]],
   ["oidc", [["console", "oidc"]]],
   ["console", [["console"]]],

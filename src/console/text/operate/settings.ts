@@ -17,6 +17,7 @@ export const settingsText = {
     routing: "Routing",
     timers: "Timers",
     storage: "Storage and retention",
+    responses: "Responses",
     alerts: "Alerts and webhooks",
     oidc: "Sign-in (OpenID Connect)",
     console: "Console",

@@ -62,6 +62,8 @@ export interface AccountStore {
   findAccount(id: string): Promise<AccountRecord | null>;
   /** Returns the names of accounts by their ids. Ids without an account are left out. */
   findAccountNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Returns those of the ids whose accounts are closed. */
+  findClosed(ids: readonly string[]): Promise<readonly string[]>;
   /** Returns accounts, newest first. */
   listAccounts(query: AccountQuery): Promise<readonly AccountRecord[]>;
   /** Inserts a member, or replaces the role and limit of an existing one. */

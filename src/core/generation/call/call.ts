@@ -64,6 +64,11 @@ export interface GenerationCall extends AdmittedCall {
   readonly preset?: AppliedPreset | null;
   /** The generation that it is a copy of, if it is shadow traffic. It then counts for no rate limit. */
   readonly shadowOf?: string;
+  /**
+   * How long it may run, if that is longer than usual. Its hold and the lease of its record are then renewed while it runs. Milliseconds;
+   * absent or null: `timers.totalMs`.
+   */
+  readonly longestMs?: number | null;
   /** Returns this call with another body of its request, parsed. @throws GatewayError if the body is not valid. */
   withBody(body: Buffer): GenerationCall;
   /** Called once if the generation is not quick: when the gateway starts to watch its client. */

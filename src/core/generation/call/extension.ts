@@ -25,6 +25,8 @@ export interface AdmittedCall {
    * begun. Gates read the body of `GatedRequest` instead.
    */
   readBody(): Uint8Array;
+  /** What keeps the answer as a response object. Absent or null for most requests. */
+  readonly keeps?: AnswerKeeper | null;
   /** Reserves memory until the generation ends. Returns false if none is left. */
   takeMemory(bytes: number): boolean;
   /** The route's path without prefix: `/chat/completions`. */
@@ -37,6 +39,17 @@ export interface AdmittedCall {
   readonly trace: RequestTrace | null;
   /** Further fields for the request's log line. */
   readonly logFields: Readonly<Record<string, unknown>>;
+}
+
+/** An answer that is kept as a response object. */
+export interface AnswerKeeper {
+  /**
+   * Begins under the id of the generation, with the body that gates have masked. Resolves to the failure if it may not begin, such as for a
+   * conversation that is in use. Rejects with a `StoreError`.
+   */
+  begin(id: string, readBody: () => Uint8Array): Promise<Failure | null>;
+  /** Called before each attempt, when the request is admitted and its money is held. */
+  onAttempt(): void;
 }
 
 /** A generation that was admitted, as extensions see it. */

@@ -14,9 +14,10 @@ export class Lifetime {
 
   constructor(
     private readonly deps: Pick<GenerationDeps, "clock" | "settings" | "running">,
-    private readonly call: Pick<GenerationCall, "readClientSignal" | "onLasting">,
+    private readonly call: Pick<GenerationCall, "readClientSignal" | "onLasting" | "longestMs">,
   ) {
-    this.cancellation = new Cancellation(deps.clock, deps.settings.timers.totalMs, WATCH_MS);
+    const totalMs = call.longestMs ?? deps.settings.timers.totalMs;
+    this.cancellation = new Cancellation(deps.clock, totalMs, WATCH_MS);
     this.client = new ClientWatch(call, this.cancellation);
     this.beginning = deps.running.beginnings.begin(Lifetime.watch, this);
     deps.running.active.add(this.cancellation);

@@ -108,7 +108,8 @@ class StreamPump {
     return new ReadableStream({
       type: "direct",
       pull: (controller) => this.run(controller),
-      cancel: () => this.context.cancellation.cancel("client_left"),
+      cancel: (reason) =>
+        this.context.cancellation.cancel(reason === "client_stalled" ? reason : "client_left"),
     });
   }
 

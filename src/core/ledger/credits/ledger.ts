@@ -87,6 +87,12 @@ export class Ledger {
     return this.parts.holdBook.growSoon(id, amount);
   }
 
+  /** Keeps the hold of a generation that runs longer than usual. */
+  renew(id: string): void {
+    const { holdBook, clock, holdMs } = this.parts;
+    holdBook.renew(id, clock.now() + holdMs);
+  }
+
   /** Ends the hold of a generation and charges its cost. */
   settle(id: string, cost: number): void {
     this.parts.holdBook.settle(id, cost);

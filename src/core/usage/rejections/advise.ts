@@ -20,6 +20,8 @@ const ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     "The client must name a served model. If the model exists at a provider, serve it, or add a named route with the name that the client sends.",
   context_length_exceeded:
     "The prompt is longer than the model allows. Shorten it, or name a model with a longer context.",
+  previous_response_not_found:
+    "The client continues a response that the gateway has not kept. It must send store: true with each request, or the whole conversation in input.",
   authentication: adviseOnKey,
   insufficient_credits: adviseOnMoney,
   model_not_allowed:
@@ -67,6 +69,8 @@ function adviseOnPermission({ keyId }: Rejection): string {
 }
 
 function adviseOnLimit({ limitSource, limitKind }: Rejection): string {
+  if (limitKind === "websockets")
+    return "The caller has too many WebSockets open. Close some, or raise limits.websockets_per_key or limits.websockets_per_address.";
   if (limitSource === "anonymous")
     return "The address has used its requests without a key. Create a key for the client, or raise limits.anonymous_requests_per_hour.";
   if (limitKind === "body_bytes")

@@ -6,6 +6,7 @@ import type {
   ReadingMemory,
   RequestDemands,
   RequestPrompt,
+  RequestState,
 } from "../request/inference-request.ts";
 import { ConversationEncoding } from "./conversation-encoding.ts";
 import { ConversationPrompt } from "./conversation-prompt.ts";
@@ -51,6 +52,7 @@ class ConversationInferenceRequest implements ClientRequest {
   readonly demands: RequestDemands;
   readonly encoding: ConversationEncoding;
   readonly memory: ReadingMemory;
+  readonly readState?: () => RequestState;
 
   constructor(reading: ConversationReading, rename: (id: string) => string) {
     const { parts } = reading;
@@ -72,5 +74,6 @@ class ConversationInferenceRequest implements ClientRequest {
     this.demands = reading;
     this.encoding = new ConversationEncoding(reading);
     this.memory = reading;
+    if (parts.readState !== undefined) this.readState = () => reading.parts.readState?.() as RequestState;
   }
 }

@@ -14,6 +14,7 @@ import type {
   EncodeJob,
   ReadingMemory,
   RequestDemands,
+  RequestState,
   UpstreamTarget,
 } from "../request/inference-request.ts";
 import { heldBytesOf } from "../request/request-size.ts";
@@ -41,6 +42,8 @@ export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "forma
   /** Lists the prefix that identifies a conversation, see `RequestPrompt.hashPrefix`. */
   listPrefix(): readonly JsonNode[];
   listCharges(): RequestCharges;
+  /** See `InferenceRequest.readState`. */
+  readState?(): RequestState;
   /** Returns what requests of one kind share: the tools and the instructions before the turns. */
   listShared(): readonly JsonNode[];
 }

@@ -14,6 +14,8 @@ import type { RequestProfile } from "../../conversation/request-profile.ts";
 import type { StoredReference } from "../../conversation/stored-data.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
 import type { Warning } from "../../conversation/warning.ts";
+import type { ItemsById, JoinedState } from "../../openai-responses/state/join-input.ts";
+import type { AskedState } from "../../openai-responses/state/read-state.ts";
 
 /** The client APIs by the names that records use. */
 export type ClientApi =
@@ -65,6 +67,17 @@ export interface InferenceRequest {
   readonly demands: RequestDemands;
   readonly encoding: RequestEncoding;
   readonly memory: ReadingMemory;
+  /** Reads what it asks of responses that the gateway keeps. Absent: its API has no such responses. */
+  readState?(): RequestState;
+}
+
+/** What a request asks of kept responses, and how it is joined with what it continues. The functions read its body. */
+export interface RequestState {
+  readonly asked: AskedState;
+  /** Returns the items that it adds, as JSON, with those that it refers to. */
+  listAdded(referenced: ItemsById): readonly string[];
+  /** Returns the body with what it continues in its input, and without the fields about state. */
+  join(state: JoinedState): Buffer;
 }
 
 /** What the model gets to read. Functions read the request's body; hashes are computed on the first call. */

@@ -2,9 +2,7 @@ import { rejectField } from "../../../base/failures/errors.ts";
 import { asFields, asList, asText, type Fields } from "../../../base/json/fields.ts";
 import {
   isFilled,
-  isTrue,
   isWord,
-  type JsonNode,
   lookUp,
   memberOf,
   type NodeIn,
@@ -38,8 +36,8 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { rejectState, STATE_FIELDS } from "../state-fields.ts";
-import type { ResponsesBody, ResponsesContent, ResponsesItem, ResponsesTool } from "./request-shape.ts";
+import type { ResponsesBody, ResponsesContent, ResponsesItem, ResponsesTool } from "../request-shape.ts";
+import { isWithoutInput } from "../state/read-state.ts";
 
 /**
  * Checks a scanned Responses request. It is as lenient as real clients need: null stands for absent, and unknown fields, items,
@@ -50,16 +48,9 @@ export function checkResponsesRequest(text: string, root: ResponsesBody): void {
   if (root.kind !== "object") rejectField("body", "must be a JSON object");
   checkFieldCount(root);
   checkModel(root.fields.model, "openai/gpt-4o-mini");
-  for (const field of STATE_FIELDS) if (isWanted(text, memberOf(root, field))) rejectState(field);
-  checkInput(text, root.fields.input);
+  if (!isWithoutInput(root)) checkInput(text, root.fields.input);
   checkFields(text, root);
   checkChosenTools(text, root);
-}
-
-/** Returns whether a field has a value other than null and false. */
-function isWanted(text: string, node: JsonNode | undefined): boolean {
-  if (node === undefined || node.kind === "null") return false;
-  return node.kind !== "boolean" || isTrue(text, node);
 }
 
 /** The checks of the optional fields. */

@@ -1,7 +1,7 @@
 import { isWord, lookUp } from "../../../base/json/scan.ts";
 import { addVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
+import type { ResponsesContent } from "../request-shape.ts";
 import { MODALITIES } from "./list-needs.ts";
-import type { ResponsesContent } from "./request-shape.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /** Lists what a Responses request may be charged for in addition to its text. */

@@ -1,6 +1,6 @@
 import { isWord, lookUp, wordTable } from "../../../base/json/scan.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import type { ResponsesBody } from "./request-shape.ts";
+import type { ResponsesBody } from "../request-shape.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /** The modality of each part type that is not text, as `input_modalities` names it. */

@@ -1,5 +1,5 @@
 import { isWord, type JsonNode } from "../../../base/json/scan.ts";
-import type { ResponsesContent } from "./request-shape.ts";
+import type { ResponsesContent } from "../request-shape.ts";
 import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
 
 /**

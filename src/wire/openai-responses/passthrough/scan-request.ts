@@ -23,13 +23,14 @@ import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/p
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import { isHostedCall } from "../hosted-calls.ts";
 import { OPENAI_START, originOfItem } from "../reasoning-origin.ts";
-import { checkResponsesRequest } from "./check-request.ts";
 import {
   RESPONSES_REQUEST_SHAPE,
   type ResponsesBody,
   type ResponsesContent,
   type ResponsesItem,
-} from "./request-shape.ts";
+} from "../request-shape.ts";
+import { type AskedState, readAskedState } from "../state/read-state.ts";
+import { checkResponsesRequest } from "./check-request.ts";
 
 /** A Responses request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedResponsesRequest extends ScannedRequest {
@@ -46,6 +47,8 @@ export interface ScannedResponsesRequest extends ScannedRequest {
   readonly hasCustomTools: boolean;
   /** Whether it has namespaces of tools, calls in one, or items that add tools. Only hosts with namespaces support these. */
   readonly hasNamespaces: boolean;
+  /** What it asks of responses that the gateway keeps. */
+  readonly asked: AskedState;
   /** The vendors that encrypted the reasoning in it, see `REASONING_ORIGINS`. */
   readonly reasoningOrigins: ReadonlySet<string>;
 }
@@ -102,6 +105,7 @@ function readRequest(
       input.some(
         (item) => isFilled(item.fields.namespace) || isWord(text, item.fields.type, "additional_tools"),
       ),
+    asked: readAskedState(text, root),
     reasoningOrigins: reasoning.origins,
   };
 }

@@ -5,7 +5,7 @@ import {
   readSentCalls,
   type SentConversation,
 } from "../../conversation/sent-turns.ts";
-import type { ResponsesContent, ResponsesItem } from "./request-shape.ts";
+import type { ResponsesContent, ResponsesItem } from "../request-shape.ts";
 import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
 
 const TEXTS = wordTable({ input_text: true, output_text: true, text: true });

@@ -8,7 +8,6 @@ import {
   type Tool,
 } from "../../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../../conversation/gateway-fields.ts";
-import { rejectState, STATE_FIELDS } from "../../state-fields.ts";
 import { markExtras, markSpelling } from "../parts/extras.ts";
 import { separateCalls, separateTools } from "../parts/namespaces.ts";
 import { decodeMessages } from "./decode-messages.ts";
@@ -22,10 +21,10 @@ import { LOGPROBS } from "../../traits.ts";
 
 /**
  * Decodes a Responses request. Unknown fields stay in extras, so that this format can encode the same request again.
- * @throws GatewayError `invalid_request` for an invalid input, and for requests that depend on stored responses.
+ * The fields about state were answered for already (`joinInput`).
+ * @throws GatewayError `invalid_request` for an invalid input.
  */
 export function decodeRequest(body: Fields): ConversationRequest {
-  for (const field of STATE_FIELDS) if (isWanted(body[field])) rejectState(field);
   const rest = omit(body, NOT_KEPT);
   const messages = [...takeInstructions(rest), ...takeMessages(rest)];
   const known: KnownParameters = {};
@@ -54,10 +53,6 @@ function partSpelled(rest: Fields): [Fields, Fields] {
 }
 
 const NOT_KEPT = new Set([...GATEWAY_FIELDS, "model", "store"]);
-
-function isWanted(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false;
-}
 
 function takeInstructions(rest: Record<string, unknown>): Message[] {
   const text = rest["instructions"];

@@ -35,11 +35,7 @@ export function answerPreflight(
   allowed: Exclude<AllowedOrigins, null>,
   methods: readonly string[],
 ): Response {
-  if (findAllowed(request, allowed) === null)
-    fail(
-      "permission_denied",
-      "Pages of this origin may not call the gateway. Add the origin to server.cors.origins in the configuration.",
-    );
+  if (findAllowed(request, allowed) === null) rejectOrigin();
   const asked = request.headers.get("access-control-request-headers") ?? "";
   const isList = asked.length <= MAX_HEADER_CHARS && HEADER_LIST.test(asked);
   return new Response(null, {
@@ -52,6 +48,29 @@ export function answerPreflight(
       vary: "access-control-request-headers",
     },
   });
+}
+
+/**
+ * Rejects a page of another origin that opens a WebSocket: browsers send no preflight before that. Clients that are no browsers may send the
+ * gateway's own origin, or none.
+ * @throws GatewayError `permission_denied`.
+ */
+export function requireOrigin(request: Request, allowed: AllowedOrigins, publicUrl: URL | null): void {
+  const origin = request.headers.get("origin");
+  if (origin === null || origin === publicUrl?.origin || isOwnHost(origin, request)) return;
+  if (allowed === null || findAllowed(request, allowed) === null) rejectOrigin();
+}
+
+/** Whether an origin has the host that the request was sent to. */
+function isOwnHost(origin: string, { headers }: Request): boolean {
+  return URL.canParse(origin) && new URL(origin).host === headers.get("host")?.toLowerCase();
+}
+
+function rejectOrigin(): never {
+  return fail(
+    "permission_denied",
+    "Pages of this origin may not call the gateway. Add the origin to server.cors.origins in the configuration.",
+  );
 }
 
 function findAllowed(request: Request, allowed: Exclude<AllowedOrigins, null>): string | null {

@@ -1,5 +1,5 @@
-import { allFields, fields, items, LEAF, type NodeIn, type NodeOf } from "../../../base/json/scan.ts";
-import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
+import { allFields, fields, items, LEAF, type NodeIn, type NodeOf } from "../../base/json/scan.ts";
+import { CHARGED_MEMBERS } from "../conversation/charges.ts";
 
 const PART = allFields({ type: LEAF, text: LEAF, refusal: LEAF, image_url: LEAF, file_data: LEAF });
 

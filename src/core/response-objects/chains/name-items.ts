@@ -1,0 +1,29 @@
+import { tryParseFields } from "../../../base/json/fields.ts";
+import type { IdSource } from "../../../base/secrets/ids.ts";
+import { withId } from "../../../wire/openai-responses/state/join-input.ts";
+
+/** The beginning of an item's id, by its type, as OpenAI's API has it. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: "msg",
+  reasoning: "rs",
+  function_call: "fc",
+  function_call_output: "fco",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "cto",
+  compaction: "cmp",
+};
+
+/** Returns an item, which is JSON, with an id: clients read single items by it, and refer to them. */
+export function nameItem(item: string, ids: IdSource): string {
+  const { id, type } = tryParseFields(item) ?? {};
+  if (typeof id === "string" && id !== "") return item;
+  return withId(item, ids.next(typeof type === "string" ? (PREFIXES[type] ?? "item") : "msg"));
+}
+
+/** Lists the ids of items, which are JSON. */
+export function listItemIds(items: readonly string[]): readonly string[] {
+  return items.flatMap((item) => {
+    const id = tryParseFields(item)?.["id"];
+    return typeof id === "string" && id !== "" ? [id] : [];
+  });
+}

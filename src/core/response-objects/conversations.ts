@@ -1,0 +1,192 @@
+import { fail } from "../../base/failures/errors.ts";
+import { type Fields, tryParseFields } from "../../base/json/fields.ts";
+import { listItemIds, nameItem } from "./chains/name-items.ts";
+import { mayAccess } from "./chains/object-access.ts";
+import { openContent, rejectLocked } from "./chains/open-chain.ts";
+import type { KeepDeps } from "./keep/keep-deps.ts";
+import { rejectFull } from "./keep/kept-response.ts";
+import type { Conversation, ObjectOwner, StoredObject } from "./records/response-object.ts";
+import { RUNNING } from "./records/response-object.ts";
+import { ObjectSeal } from "./records/seal-object.ts";
+
+/** The caller's key-value pairs. */
+export type Metadata = Readonly<Record<string, string>>;
+
+/** A conversation as `GET /conversations/{id}` shows it. */
+interface ConversationView {
+  readonly id: string;
+  readonly object: "conversation";
+  /** Seconds since the epoch. */
+  readonly created_at: number;
+  readonly metadata: Metadata;
+}
+
+/** How often items are added anew because others were added at the same time. */
+const MAX_TRIES = 5;
+
+/** The conversations of callers. All methods may throw a `StoreError`. */
+export class Conversations {
+  constructor(private readonly deps: KeepDeps) {}
+
+  /** Creates a conversation with items, which are JSON. @throws GatewayError `payload_too_large`. */
+  async create(owner: ObjectOwner, metadata: Metadata, items: readonly string[]): Promise<ConversationView> {
+    const { store, ids, vault, random, clock } = this.deps;
+    const id = ids.next("conv");
+    const seal = ObjectSeal.create(vault, random, { id, accountId: owner.accountId });
+    const conversation: Conversation = {
+      id,
+      ...owner,
+      sealed: seal.sealed,
+      ciphertext: seal.sealText(JSON.stringify(metadata)),
+      createdAt: clock.now(),
+      expiresAt: this.expiresAt(),
+    };
+    await store.addConversation(conversation);
+    if (items.length > 0) await this.add(owner, id, items);
+    return present(conversation, metadata);
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async find(owner: ObjectOwner, id: string): Promise<ConversationView> {
+    const conversation = await this.require(owner, id);
+    return present(conversation, this.openMetadata(conversation));
+  }
+
+  /** Replaces the metadata. @throws GatewayError `not_found`. */
+  async change(owner: ObjectOwner, id: string, metadata: Metadata): Promise<ConversationView> {
+    const conversation = await this.require(owner, id);
+    await this.deps.store.changeConversation(
+      id,
+      this.sealOf(conversation).sealText(JSON.stringify(metadata)),
+    );
+    return present(conversation, metadata);
+  }
+
+  /** Deletes a conversation. Its responses stay. @throws GatewayError `not_found`. */
+  async delete(owner: ObjectOwner, id: string): Promise<void> {
+    await this.require(owner, id);
+    await this.deps.store.deleteConversation(id);
+  }
+
+  /** Lists its items as JSON, the oldest first. @throws GatewayError `not_found`. */
+  async listItems(owner: ObjectOwner, id: string): Promise<readonly string[]> {
+    await this.require(owner, id);
+    const { store, clock } = this.deps;
+    const last = await store.findLast(id, clock.now());
+    if (last === null) return [];
+    const chain = await store.readChain(last.id, clock.now());
+    return chain.flatMap((object) => {
+      const { input, output } = openContent(this.deps, object);
+      return [...input, ...output];
+    });
+  }
+
+  /** Adds items, which are JSON, at the end, and returns them with their ids. @throws GatewayError `not_found`, `conflict`, `payload_too_large`. */
+  async addItems(owner: ObjectOwner, id: string, items: readonly string[]): Promise<readonly string[]> {
+    await this.require(owner, id);
+    return this.add(owner, id, items);
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async findItem(owner: ObjectOwner, id: string, itemId: string): Promise<Fields> {
+    const { content } = await this.locate(owner, id, itemId);
+    const found = [...content.input, ...content.output]
+      .map(tryParseFields)
+      .find((item) => item?.["id"] === itemId);
+    return found ?? rejectItem(itemId);
+  }
+
+  /** Deletes an item, and returns the conversation. @throws GatewayError `not_found`, `conflict`. */
+  async deleteItem(owner: ObjectOwner, id: string, itemId: string): Promise<ConversationView> {
+    const { object, content } = await this.locate(owner, id, itemId);
+    if (RUNNING.includes(object.status)) return rejectLocked(id);
+    const isOther = (item: string) => tryParseFields(item)?.["id"] !== itemId;
+    const left = { ...content, input: content.input.filter(isOther), output: content.output.filter(isOther) };
+    const bytes = [...left.input, ...left.output].reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+    const ciphertext = this.sealOf(object).sealContent(left);
+    await this.deps.store.replaceContent(object.id, { ciphertext, bytes }, [itemId]);
+    return this.find(owner, id);
+  }
+
+  private async add(owner: ObjectOwner, id: string, items: readonly string[]): Promise<readonly string[]> {
+    const { store, clock, ids, settings } = this.deps;
+    const named = items.map((item) => nameItem(item, ids));
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const last = await store.findLast(id, clock.now());
+      if (last !== null && RUNNING.includes(last.status)) return rejectLocked(id);
+      const { accountBytes } = settings();
+      const object = this.describe(owner, id, named, last);
+      const itemIds = listItemIds(named);
+      const outcome = await store.addObject(object, itemIds, accountBytes);
+      if (outcome === "added") return named;
+      if (outcome === "full") return rejectFull(accountBytes);
+    }
+    return rejectLocked(id);
+  }
+
+  private describe(
+    owner: ObjectOwner,
+    conversationId: string,
+    items: readonly string[],
+    last: { readonly id: string; readonly sequence: number; readonly chainBytes: number } | null,
+  ): StoredObject {
+    const { ids, vault, random, clock } = this.deps;
+    const id = ids.next("items");
+    const seal = ObjectSeal.create(vault, random, { id, accountId: owner.accountId });
+    const bytes = items.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+    const now = clock.now();
+    return {
+      ...{ id, kind: "items", ...owner, rootId: conversationId, conversationId },
+      sequence: (last?.sequence ?? -1) + 1,
+      previousId: last?.id ?? null,
+      chainBytes: (last?.chainBytes ?? 0) + bytes,
+      ...{ status: "completed", model: null, isBackground: false, gatewayId: null, isCancelRequested: false },
+      ...{ bytes, createdAt: now, endedAt: now, expiresAt: this.expiresAt() },
+      sealed: seal.sealed,
+      ciphertext: seal.sealContent({ input: items, output: [], response: null }),
+    };
+  }
+
+  private async locate(owner: ObjectOwner, id: string, itemId: string) {
+    await this.require(owner, id);
+    const { store, clock } = this.deps;
+    const objects = await store.findByItems(owner, [itemId], clock.now());
+    const object = objects.find((one) => one.conversationId === id) ?? rejectItem(itemId);
+    return { object, content: openContent(this.deps, object) };
+  }
+
+  private async require(owner: ObjectOwner, id: string): Promise<Conversation> {
+    const { store, clock } = this.deps;
+    const found = await store.findConversation(id, clock.now());
+    if (found !== null && mayAccess(owner, found)) return found;
+    return fail("not_found", `There is no conversation ${JSON.stringify(id.slice(0, 100))}.`, {
+      metadata: { field: "conversation_id" },
+    });
+  }
+
+  private openMetadata(conversation: Conversation): Metadata {
+    return JSON.parse(this.sealOf(conversation).openText(conversation.ciphertext)) as Metadata;
+  }
+
+  private sealOf(record: Conversation | StoredObject): ObjectSeal {
+    const seal = ObjectSeal.open(this.deps.vault, this.deps.random, record);
+    return (
+      seal ??
+      fail("not_found", `${record.id} was encrypted with a master key that this gateway does not have.`)
+    );
+  }
+
+  private expiresAt(): number {
+    return this.deps.clock.now() + this.deps.settings().retentionMs;
+  }
+}
+
+function present({ id, createdAt }: Conversation, metadata: Metadata): ConversationView {
+  return { id, object: "conversation", created_at: Math.floor(createdAt / 1000), metadata };
+}
+
+function rejectItem(id: string): never {
+  return fail("not_found", `The conversation has no item ${JSON.stringify(id.slice(0, 100))}.`, {
+    metadata: { field: "item_id" },
+  });
+}

@@ -1,0 +1,120 @@
+import { fail } from "../../../base/failures/errors.ts";
+import type { Timer } from "../../../base/time/clock.ts";
+import type { GenerationResult } from "../../generation/call/call.ts";
+import { findResponse } from "../chains/read-objects.ts";
+import type { KeepDeps } from "../keep/keep-deps.ts";
+import type { KeptResponse } from "../keep/kept-response.ts";
+import { type ObjectOwner, RUNNING, type StoredObject } from "../records/response-object.ts";
+import { failLost } from "./fail-lost.ts";
+import { type FollowDeps, type Following, followEvents } from "./read-events.ts";
+import { ResponseJob } from "./response-job.ts";
+
+/** How often a gateway that runs jobs looks for those that shall be cancelled. Milliseconds. */
+const CANCEL_POLL_MS = 1_000;
+/** How long a cancel waits for the gateway that runs the response. Milliseconds. */
+const CANCEL_WAIT_MS = 10_000;
+
+/** The background responses of this gateway, and what callers do with those of any gateway. */
+export class ResponseJobs {
+  private readonly running = new Map<string, ResponseJob>();
+  private readonly ends = new Set<Promise<void>>();
+  /** Readers of this gateway that wait for events, by response. */
+  private readonly waiting = new Map<string, Set<() => void>>();
+  private timer: Timer | null = null;
+
+  constructor(private readonly deps: KeepDeps) {}
+
+  /** Prepares a job for a response. Its signal stands for the client of its generation. */
+  prepare(response: KeptResponse): ResponseJob {
+    const { backgroundMs: longestMs } = this.deps.settings();
+    return new ResponseJob({ ...this.deps, longestMs, onWritten: (id) => this.wake(id) }, response);
+  }
+
+  /** Lets a job run that was accepted. */
+  start(
+    job: ResponseJob,
+    begun: StoredObject,
+    seal: Parameters<ResponseJob["run"]>[1],
+    generating: Promise<GenerationResult>,
+  ): void {
+    const { id } = begun;
+    this.running.set(id, job);
+    const end = job.run(begun, seal, generating).finally(() => {
+      this.running.delete(id);
+      this.ends.delete(end);
+      this.stopPolling();
+    });
+    this.ends.add(end);
+    this.timer ??= this.deps.clock.every(CANCEL_POLL_MS, () => void this.pollCancelled());
+  }
+
+  /** Resolves when all jobs of this gateway have ended. */
+  async drain(): Promise<void> {
+    await Promise.all(this.ends);
+  }
+
+  /** The number of jobs that run here. */
+  get count(): number {
+    return this.running.size;
+  }
+
+  /**
+   * Cancels a background response, and waits a short time for its end. One that has ended stays as it is.
+   * @throws GatewayError `not_found`; `invalid_request` for a response that is not in the background; StoreError.
+   */
+  async cancel(caller: ObjectOwner, id: string): Promise<StoredObject> {
+    const found = await findResponse(this.deps, caller, id);
+    if (!found.isBackground)
+      return fail("invalid_request", "Only responses with background: true can be cancelled.", {
+        metadata: { field: "response_id" },
+      });
+    if (!RUNNING.includes(found.status)) return found;
+    await this.deps.store.requestCancel(id);
+    this.running.get(id)?.cancel();
+    const { clock } = this.deps;
+    const until = clock.now() + CANCEL_WAIT_MS;
+    for (let now = found; ; now = await findResponse(this.deps, caller, id)) {
+      if (!RUNNING.includes(now.status) || clock.now() >= until) return now;
+      await this.waitForEvents(id, CANCEL_POLL_MS);
+    }
+  }
+
+  /** Follows the events of a response as `followEvents`. */
+  follow(following: Following): AsyncGenerator<string> {
+    const deps: FollowDeps = { ...this.deps, waitForEvents: (id, ms) => this.waitForEvents(id, ms) };
+    return followEvents(deps, following);
+  }
+
+  /** Ends the responses that a gateway was running when it died. */
+  failLost(gatewayId: string): Promise<number> {
+    return failLost(this.deps, gatewayId);
+  }
+
+  private async pollCancelled(): Promise<void> {
+    const { store, gatewayId } = this.deps;
+    // If the store is unavailable, the next poll finds them.
+    const ids = await store.listCancelRequested(gatewayId).catch(() => []);
+    for (const id of ids) this.running.get(id)?.cancel();
+  }
+
+  private stopPolling(): void {
+    if (this.running.size > 0) return;
+    this.timer?.cancel();
+    this.timer = null;
+  }
+
+  private wake(id: string): void {
+    for (const resolve of this.waiting.get(id) ?? []) resolve();
+  }
+
+  private async waitForEvents(id: string, ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = this.waiting.get(id) ?? new Set<() => void>();
+    this.waiting.set(id, waiting.add(resolve));
+    const timer = this.deps.clock.after(ms, resolve);
+    await promise;
+    timer.cancel();
+    waiting.delete(resolve);
+    if (waiting.size === 0) this.waiting.delete(id);
+  }
+}

@@ -1,0 +1,288 @@
+import { type Failure, failureOf, GatewayError } from "../../../base/failures/errors.ts";
+import type { Fields } from "../../../base/json/fields.ts";
+import { DAY_MS } from "../../../base/time/time.ts";
+import {
+  type EndedResponse,
+  type LastEvent,
+  readWhole,
+  type StateFields,
+  StateStream,
+} from "../../../wire/openai-responses/state/answer-state.ts";
+import { describeBegun } from "../../../wire/openai-responses/state/begun-response.ts";
+import type { CompactionAnswer } from "../../../wire/openai-responses/state/compaction.ts";
+import { listInput } from "../../../wire/openai-responses/state/join-input.ts";
+import type { AskedState } from "../../../wire/openai-responses/state/read-state.ts";
+import type { AnswerKeeper } from "../../generation/call/extension.ts";
+import { listItemIds, nameItem } from "../chains/name-items.ts";
+import { type OpenedChain, rejectLocked } from "../chains/open-chain.ts";
+import type {
+  ChainPlace,
+  ObjectContent,
+  ObjectOwner,
+  ResponseStatus,
+  StoredObject,
+} from "../records/response-object.ts";
+import { ObjectSeal } from "../records/seal-object.ts";
+import type { KeepDeps } from "./keep-deps.ts";
+import { keepTrying } from "./keep-trying.ts";
+
+/** A request whose response may be kept. */
+export interface KeptRequest {
+  readonly owner: ObjectOwner;
+  readonly asked: AskedState;
+  readonly model: string;
+  /** The items that the request adds to its chain, as JSON. */
+  readonly added: readonly string[];
+  readonly chain: OpenedChain;
+  /** The joined body. */
+  readonly body: Uint8Array;
+  /** Whether the response is kept at all. */
+  readonly isKept: boolean;
+  /** Makes a compaction of the answer; null if it stays an answer. */
+  readonly compaction: CompactionAnswer | null;
+}
+
+/** One response of a request with state, from its admission to its end. */
+export class KeptResponse implements AnswerKeeper {
+  /** What the answer says of its state. */
+  readonly fields: StateFields;
+  private input: readonly string[];
+  private inputBytes: number;
+  /** The record that was added before the answer; null if there is none. */
+  private begun: StoredObject | null = null;
+  private seal: ObjectSeal | null = null;
+  private readonly accepted = Promise.withResolvers<StoredObject>();
+
+  constructor(
+    private readonly deps: KeepDeps,
+    private readonly request: KeptRequest,
+  ) {
+    const { asked, added, isKept } = request;
+    this.fields = {
+      store: isKept,
+      background: asked.isBackground,
+      previous_response_id: asked.previousId,
+      conversation: asked.conversationId === null ? null : { id: asked.conversationId },
+    };
+    this.input = isKept ? added.map((item) => nameItem(item, deps.ids)) : [];
+    this.inputBytes = sumBytes(this.input);
+  }
+
+  /** Whether the store keeps it. */
+  get isKept(): boolean {
+    return this.request.isKept;
+  }
+
+  /** Reads the stream of its answer. */
+  openStream(): StateStream {
+    return new StateStream(this.fields, this.request.compaction);
+  }
+
+  /** Reads a whole answer, bytes as Latin-1; null if it should be a compaction and is none. */
+  shapeWhole(text: string): LastEvent | null {
+    const { compaction } = this.request;
+    const whole = readWhole(text, this.fields);
+    return compaction === null ? whole : compaction.shapeWhole(whole);
+  }
+
+  /** Whether its client does not wait for it. */
+  get isBackground(): boolean {
+    return this.request.asked.isBackground;
+  }
+
+  /** Returns the record of the running response. @throws Error before it has begun. */
+  requireBegun(): StoredObject {
+    if (this.begun === null) throw new Error("the response has not begun");
+    return this.begun;
+  }
+
+  /** Returns what the record and its events are encrypted with. @throws Error before it has begun. */
+  requireSeal(): ObjectSeal {
+    if (this.seal === null) throw new Error("the response has not begun");
+    return this.seal;
+  }
+
+  /** Returns the contents of the running response. @throws Error before it has begun. */
+  describeContent(): ObjectContent {
+    return this.requireSeal().openContent(this.requireBegun().ciphertext);
+  }
+
+  /** Adds the running response if it has to be found before its answer: by its conversation, or as a job. */
+  async begin(id: string, readBody: () => Uint8Array): Promise<Failure | null> {
+    const { asked, isKept, body } = this.request;
+    if (!isKept) return null;
+    const sent = readBody();
+    if (sent !== body) this.takeMasked(sent);
+    if (!asked.isBackground && asked.conversationId === null) return null;
+    const response = JSON.stringify(describeBegun(sent, this.describeState(id)));
+    const object = this.describe(id, { status: "in_progress", output: [], response });
+    try {
+      await this.add(object, listItemIds(this.input));
+      this.begun = object;
+      return null;
+    } catch (error) {
+      if (error instanceof GatewayError) return failureOf(error);
+      // It may be stored nevertheless.
+      await this.remove(id);
+      throw error;
+    }
+  }
+
+  /** Called when a provider is about to be asked. A job is accepted then. */
+  onAttempt(): void {
+    if (this.begun !== null) this.accepted.resolve(this.begun);
+  }
+
+  /** Resolves to the record of the running response once it is admitted and its money is held. */
+  whenAccepted(): Promise<StoredObject> {
+    return this.accepted.promise;
+  }
+
+  /**
+   * Stores a response that has ended, before its client gets the end. Returns whether it is stored. A failure is logged: the answer was paid
+   * for, and its client gets it.
+   */
+  async end(id: string, ended: EndedResponse): Promise<boolean> {
+    if (!this.request.isKept) return false;
+    try {
+      return await this.store(id, ended.status as ResponseStatus, ended);
+    } catch (error) {
+      this.deps.log.warn("a response could not be stored", {
+        generation_id: id,
+        detail: failureOf(error).internal ?? failureOf(error).message,
+      });
+      this.begun = null;
+      // It may be stored nevertheless.
+      await this.remove(id);
+      return false;
+    }
+  }
+
+  /** Replaces the items that the request has added by those that are sent, in which guardrails have masked texts. */
+  private takeMasked(body: Uint8Array): void {
+    const { added } = this.request;
+    const sent = added.length === 0 ? [] : listInput(Buffer.from(body)).slice(-added.length);
+    this.input = sent.map((item) => nameItem(item, this.deps.ids));
+    this.inputBytes = sumBytes(this.input);
+  }
+
+  /** Removes the record of a response that has not ended with an answer, so that its place in a conversation is free. Never rejects. */
+  async abandon(): Promise<void> {
+    const { begun } = this;
+    this.begun = null;
+    if (begun !== null) await this.remove(begun.id);
+  }
+
+  /** Removes a record. If the store is unavailable, it is tried again without its client. */
+  private async remove(id: string): Promise<void> {
+    const { deps } = this;
+    const remove = () => deps.store.deleteObject(id);
+    const what = "the record of a failed response could not be deleted";
+    await remove().catch(() => void keepTrying(deps, { responseId: id, what }, remove));
+  }
+
+  /** The fields of a response that are known before its answer. */
+  describeState(id: string): Fields {
+    const created = Math.floor(this.deps.clock.now() / 1000);
+    const { model } = this.request;
+    return { id, object: "response", created_at: created, status: "in_progress", model, ...this.fields };
+  }
+
+  /** Stores the end of a response. Returns false if it has ended already. Rejects with a GatewayError or StoreError. */
+  async store(
+    id: string,
+    status: ResponseStatus,
+    ended: Pick<EndedResponse, "output" | "response">,
+  ): Promise<boolean> {
+    const { conversationId } = this.request.asked;
+    // The items of a failed answer are no part of a conversation.
+    if (conversationId !== null && !this.isBackground && status === "failed") {
+      await this.abandon();
+      return false;
+    }
+    const { deps, begun } = this;
+    const object = this.describe(id, { status, output: ended.output, response: ended.response });
+    const itemIds = [...listItemIds(this.input), ...listItemIds(ended.output)];
+    if (begun === null) await this.add(object, itemIds);
+    else {
+      if (!(await deps.store.changeObject(id, object, itemIds))) return false;
+      this.begun = null;
+    }
+    await this.touch();
+    return true;
+  }
+
+  /** @throws GatewayError `conflict`, `payload_too_large`; StoreError. */
+  private async add(object: StoredObject, itemIds: readonly string[]): Promise<void> {
+    const { store, settings } = this.deps;
+    const { accountBytes } = settings();
+    switch (await store.addObject(object, itemIds, accountBytes)) {
+      case "added":
+        return;
+      case "taken":
+        return rejectLocked(object.conversationId ?? "");
+      case "full":
+        return rejectFull(accountBytes);
+    }
+  }
+
+  /** Lets the chain live on, once a day. */
+  private async touch(): Promise<void> {
+    const { chain } = this.request;
+    if (chain.next === null || chain.expiresAt === null) return;
+    const expiresAt = this.expiresAt();
+    if (expiresAt - chain.expiresAt >= DAY_MS) await this.deps.store.touchChain(chain.next.rootId, expiresAt);
+  }
+
+  private expiresAt(): number {
+    return this.deps.clock.now() + this.deps.settings().retentionMs;
+  }
+
+  private describe(
+    id: string,
+    { status, output, response }: Omit<ObjectContent, "input"> & { readonly status: ResponseStatus },
+  ): StoredObject {
+    const { deps, request, begun } = this;
+    const { owner, asked, model, chain } = request;
+    const now = deps.clock.now();
+    const isRunning = status === "in_progress";
+    this.seal ??= ObjectSeal.create(deps.vault, deps.random, { id, accountId: owner.accountId });
+    const bytes = this.inputBytes + sumBytes(output);
+    return {
+      id,
+      kind: "response",
+      ...owner,
+      ...placeOf(id, chain.next, bytes),
+      status,
+      model,
+      isBackground: asked.isBackground,
+      gatewayId: isRunning ? deps.gatewayId : null,
+      isCancelRequested: false,
+      bytes,
+      createdAt: begun?.createdAt ?? now,
+      endedAt: isRunning ? null : now,
+      expiresAt: this.expiresAt(),
+      sealed: this.seal.sealed,
+      ciphertext: this.seal.sealContent({ input: this.input, output, response }),
+    };
+  }
+}
+
+function placeOf(id: string, next: ChainPlace | null, bytes: number): ChainPlace {
+  return next === null
+    ? { rootId: id, sequence: 0, previousId: null, conversationId: null, chainBytes: bytes }
+    : { ...next, chainBytes: next.chainBytes + bytes };
+}
+
+function sumBytes(items: readonly string[]): number {
+  return items.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+}
+
+/** @throws GatewayError `payload_too_large`. */
+export function rejectFull(accountBytes: number): never {
+  throw new GatewayError({
+    code: "payload_too_large",
+    message: `The responses that this account keeps have reached ${accountBytes} bytes (responses.account_bytes). Delete some with DELETE /v1/responses/{id}, send store: false, or ask the operator to raise the limit.`,
+    metadata: { field: "store" },
+  });
+}

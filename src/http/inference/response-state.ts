@@ -1,0 +1,142 @@
+import { type Failure, fail } from "../../base/failures/errors.ts";
+import { readLatin1 } from "../../base/text/decode-bytes.ts";
+import { policyOf } from "../../core/accounts/records/merge-policies.ts";
+import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
+import type { GenerationResult } from "../../core/generation/call/call.ts";
+import { ownerOf } from "../../core/response-objects/chains/object-access.ts";
+import { rejectPrevious } from "../../core/response-objects/chains/open-chain.ts";
+import type { KeptResponse } from "../../core/response-objects/keep/kept-response.ts";
+import type { OpenedState } from "../../core/response-objects/response-objects.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
+import type { LastEvent } from "../../wire/openai-responses/state/answer-state.ts";
+import { NO_HANDOVER_MESSAGE } from "../../wire/openai-responses/state/compaction.ts";
+import { type AskedState, isStateless } from "../../wire/openai-responses/state/read-state.ts";
+import type { HttpDeps } from "../context/context.ts";
+
+/**
+ * Reads what a request continues, and prepares keeping its response; null for a request without state.
+ * @throws GatewayError as `ResponseObjects.open`; `authentication` without a key.
+ */
+export async function openState(
+  { features: { responses }, generation }: Pick<HttpDeps, "features" | "generation">,
+  principal: InferencePrincipal,
+  request: InferenceRequest,
+): Promise<OpenedState | null> {
+  const state = request.readState?.();
+  if (state === undefined) return null;
+  const isAsked = !isStateless(state.asked);
+  if (principal.kind === "anonymous") return isAsked ? rejectAnonymous(state.asked) : null;
+  if (!isAsked && !(responses.storesByDefault && state.asked.store !== false)) return null;
+  const { zeroRetention } = policyOf(generation.settings.policy, principal);
+  return responses.open({
+    owner: ownerOf(principal),
+    state,
+    isStreamed: request.stream,
+    compactsNatively: state.asked.compacts && compactsNatively(generation, request),
+    model: request.model,
+    zeroRetention: zeroRetention !== null || request.preferences.zeroRetention,
+  });
+}
+
+/** Whether an endpoint of a model makes compactions: those of OpenAI and Azure, which also have namespaces of tools. */
+function compactsNatively({ serving }: HttpDeps["generation"], { model, action }: InferenceRequest): boolean {
+  const deployments = serving().servedModels.allDeploymentsOf(model);
+  const isNative = ({ served }: (typeof deployments)[number]) =>
+    served.targets(action).some(({ takesToolNamespaces }) => takesToolNamespaces === true);
+  return deployments.some(isNative);
+}
+
+/** Nothing is kept for callers without a key. */
+function rejectAnonymous({ previousId }: AskedState): never {
+  if (previousId !== null) rejectPrevious(previousId);
+  return fail(
+    "authentication",
+    'Responses are kept for API keys only. Send one as "Authorization: Bearer gw_…", or the whole conversation in input without store, previous_response_id, conversation and background.',
+  );
+}
+
+/** Puts what is known of its state into an answer, and stores it before the client gets its end. */
+export async function keepAnswer(
+  result: GenerationResult,
+  response: KeptResponse,
+): Promise<GenerationResult> {
+  const { answer, generationId } = result;
+  switch (answer.kind) {
+    case "json": {
+      const whole = response.shapeWhole(latin1Of(answer.body));
+      if (whole === null) {
+        await response.abandon();
+        return { ...result, answer: { kind: "failure", failure: NO_HANDOVER } };
+      }
+      const isStored = await response.end(generationId, whole.ended);
+      const body = Buffer.from(whole.encode({ ...response.fields, store: isStored }), "latin1");
+      return { ...result, answer: { ...answer, body } };
+    }
+    case "stream":
+      return { ...result, answer: { ...answer, stream: keepStream(answer.stream, generationId, response) } };
+    default:
+      await response.abandon();
+      return result;
+  }
+}
+
+const NO_HANDOVER: Failure = { code: "upstream_error", message: NO_HANDOVER_MESSAGE };
+
+function latin1Of(body: string | Buffer): string {
+  return (typeof body === "string" ? Buffer.from(body) : body).toString("latin1");
+}
+
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+}
+
+/** Returns a stream whose last event is sent when its response is stored. */
+function keepStream(
+  source: ReadableStream<Uint8Array> | Buffer,
+  id: string,
+  response: KeptResponse,
+): ReadableStream<Uint8Array> {
+  const reader = (source instanceof ReadableStream ? source : streamOf(source)).getReader();
+  const events = response.openStream();
+  let hasEnded = false;
+  const leave = async (): Promise<void> => {
+    if (hasEnded) return;
+    hasEnded = true;
+    await response.abandon();
+  };
+  const store = async (last: LastEvent): Promise<string> => {
+    hasEnded = true;
+    const isStored = await response.end(id, last.ended);
+    return last.encode({ ...response.fields, store: isStored });
+  };
+  /** Returns what can be sent of the next piece, which may be nothing; null at the end. */
+  const readPiece = async (): Promise<string | null> => {
+    const { done, value } = await reader.read();
+    if (done || value === undefined) return null;
+    const { out, last } = events.read(readLatin1(value));
+    return last === null ? out : out + (await store(last));
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      let piece: string | null = "";
+      while (piece === "") piece = await readPiece();
+      if (piece !== null) return controller.enqueue(Buffer.from(piece, "latin1"));
+      await leave();
+      controller.close();
+    },
+    async cancel(reason) {
+      await reader.cancel(reason).catch(() => {});
+      await leave();
+    },
+  });
+}
+
+/** Removes the record of a response whose generation was rejected. */
+export async function abandonState(state: OpenedState | null): Promise<void> {
+  await state?.response.abandon();
+}
