@@ -5,11 +5,29 @@ import type { Service } from "./service.ts";
 /** The request of a simulated client. */
 export interface ClientRequest {
   readonly secret: string;
-  readonly path: "/chat/completions" | "/messages";
+  readonly path: "/chat/completions" | "/messages" | "/responses" | "/conversations";
   readonly model: string;
   readonly stream: boolean;
   readonly maxTokens: number | null;
   readonly prompt: string;
+  /** Fields about kept responses; null for a request without. */
+  readonly state: Readonly<Record<string, unknown>> | null;
+}
+
+/** Returns the body of a request. */
+function describeBody({ path, model, stream, maxTokens, prompt, state }: ClientRequest): object {
+  switch (path) {
+    case "/conversations":
+      return {};
+    case "/responses": {
+      const bound = maxTokens === null ? {} : { max_output_tokens: maxTokens };
+      return { model, stream, ...bound, input: prompt, ...state };
+    }
+    default: {
+      const bound = maxTokens === null ? {} : { max_tokens: maxTokens };
+      return { model, stream, ...bound, messages: [{ role: "user", content: prompt }] };
+    }
+  }
 }
 
 /** One request and what its client sees of the answer. */
@@ -36,10 +54,18 @@ export class SimulatedClient {
   /** Whether the answer was received completely. */
   get isWhole(): boolean {
     if (!this.isOver || this.status !== 200) return false;
-    if (!this.request.stream) return this.text.endsWith("}");
-    return this.request.path === "/messages"
-      ? this.text.includes('"type":"message_stop"')
-      : this.text.endsWith("data: [DONE]\n\n");
+    const { path, stream, state } = this.request;
+    if (path === "/conversations") return false;
+    // A background response without a stream is only announced.
+    if (!stream) return this.text.endsWith("}") && state?.["background"] !== true;
+    switch (path) {
+      case "/messages":
+        return this.text.includes('"type":"message_stop"');
+      case "/responses":
+        return /^event: response\.(completed|incomplete)$/m.test(this.text) && !CANCELLED.test(this.text);
+      default:
+        return this.text.endsWith("data: [DONE]\n\n");
+    }
   }
 
   /** The name that the vendor gave the answer; null before it is known. */
@@ -54,13 +80,8 @@ export class SimulatedClient {
   }
 
   private async send(): Promise<void> {
-    const { path, secret, model, stream, maxTokens, prompt } = this.request;
-    const body = JSON.stringify({
-      model,
-      stream,
-      ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
-      messages: [{ role: "user", content: prompt }],
-    });
+    const { path, secret } = this.request;
+    const body = JSON.stringify(describeBody(this.request));
     const httpRequest = new Request(`http://gateway${path}`, {
       method: "POST",
       headers: {
@@ -90,5 +111,8 @@ export class SimulatedClient {
     return this.hasLeft || this.service.run.isOver;
   }
 }
+
+/** A response that was cancelled ends as incomplete as well. */
+const CANCELLED = /"status":"cancelled"/;
 
 const CONNECTION = { requestIP: () => null, timeout() {} };

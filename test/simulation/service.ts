@@ -8,13 +8,16 @@ import type { Log } from "../../src/base/failures/log.ts";
 import { createIdSource } from "../../src/base/secrets/ids.ts";
 import type { Random } from "../../src/base/secrets/random.ts";
 import type { Clock } from "../../src/base/time/clock.ts";
-import type { Transport } from "../../src/core/deployments/transport.ts";
+import { type Transport, TransportError } from "../../src/core/deployments/transport.ts";
 import { recoverUsage } from "../../src/core/usage/journal/recover-usage.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
+import type { SqliteMigration } from "../../src/storage/sqlite/migrations/migration.ts";
+import { RESPONSE_MIGRATIONS } from "../../src/storage/sqlite/migrations/responses/list.ts";
+import { SqliteResponseStore } from "../../src/storage/sqlite/response-store.ts";
 import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import {
@@ -30,6 +33,8 @@ import {
 /** What survives a gateway process, and its environment. */
 export interface Place {
   readonly database: Database;
+  /** Response objects. */
+  readonly responseDatabase: Database;
   readonly journalFile: JournalFile;
   readonly clock: Clock;
   readonly random: Random;
@@ -46,22 +51,28 @@ export interface Service {
   readonly journal: FaultyJournal;
 }
 
-/** Creates an empty database in memory, with all tables. */
-export function createDatabase(): Database {
+/** Creates empty databases in memory, with all tables. */
+export function createDatabases(): Pick<Place, "database" | "responseDatabase"> {
+  return { database: openMemory(MIGRATIONS), responseDatabase: openMemory(RESPONSE_MIGRATIONS) };
+}
+
+function openMemory(steps: readonly SqliteMigration[]): Database {
   const database = new Database(":memory:", { strict: true });
-  for (const { sql } of MIGRATIONS) database.exec(sql);
+  for (const { sql } of steps) database.exec(sql);
   return database;
 }
 
 /** Returns the stores of a place without faults, which outlast a process. */
 export function openPlainStores({
   database,
+  responseDatabase,
   clock,
   random,
-}: Pick<Place, "database" | "clock" | "random">): Stores {
+}: Pick<Place, "database" | "responseDatabase" | "clock" | "random">): Stores {
   const stores = createSqliteStores(database);
   return {
     ...stores,
+    responses: new SqliteResponseStore(responseDatabase),
     ...createSoleGateway(stores.usage),
     // The simulation has its own catalog.
     catalog: createFileCatalogStore("/nonexistent"),
@@ -95,9 +106,11 @@ export function startService(place: Place): { run: ProcessRun; started: Promise<
     ledger: guardStore(faultyStore(plain.ledger, run, faults, chance)),
     usage: guardStore(faultyStore(plain.usage, run, faults, chance)),
     settings: guardStore(faultyStore(plain.settings, run, faults, chance)),
+    responses: guardStore(faultyStore(plain.responses, run, faults, chance)),
   };
   const journal = faultyJournal(place.journalFile, run, faults, chance);
-  const { config, random, transport } = place;
+  const { config, random } = place;
+  const transport = transportOfRun(place.transport, run);
   const sandboxTransport = createSandboxTransport({ clock });
   const serving = buildServing(
     { source: "simulation", providers: [], models: [], families: [] },
@@ -120,9 +133,21 @@ export function startService(place: Place): { run: ProcessRun; started: Promise<
     });
     const { gatewayId } = parts.http.generation;
     await recoverUsage({ journal, store: stores.usage, gatewayId, now: clock.now() });
+    await parts.http.features.responses.jobs.failLost(gatewayId);
     return { run, parts, journal };
   };
   return { run, started: start() };
+}
+
+/** Returns a transport that calls no vendor after its process has ended. */
+function transportOfRun(transport: Transport, run: ProcessRun): Transport {
+  return {
+    open(request) {
+      if (run.isOver) throw new TransportError("reset", "the process has ended");
+      return transport.open(request);
+    },
+    close() {},
+  };
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -16,8 +16,9 @@ import { turnEventLoop } from "../support/event-loop.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { type ClientRequest, SimulatedClient } from "./client.ts";
+import { KeptObjects } from "./kept-objects.ts";
 import type { Faults } from "./process-run.ts";
-import { createDatabase, openPlainStores, type Place, type Service, startService } from "./service.ts";
+import { createDatabases, openPlainStores, type Place, type Service, startService } from "./service.ts";
 import { type Bill, createVendors, type SimulatedVendors } from "./vendor.ts";
 
 /** The outcome of a simulation. */
@@ -94,14 +95,20 @@ class Simulation {
   private isEnding = false;
   /** Calls of vendors while an entry was not in the journal's files. */
   private earlyCalls = 0;
+  /** Calls of vendors while a gateway starts. */
+  private callsAtStart = 0;
+  private isStarting = false;
   private grants = 0;
+  private readonly objects: KeptObjects;
 
   private constructor(
     private readonly chance: SeededRandom,
     private readonly clock: TestClock,
     private readonly place: Place,
     private readonly vendors: SimulatedVendors,
-  ) {}
+  ) {
+    this.objects = new KeptObjects(place.responseDatabase);
+  }
 
   static async create(seed: number): Promise<Simulation> {
     const chance = createSeededRandom(seed);
@@ -109,7 +116,7 @@ class Simulation {
     let simulation: Simulation | null = null;
     const vendors = createVendors(MAX_TOKENS, () => simulation?.checkCall());
     const place: Place = {
-      database: createDatabase(),
+      ...createDatabases(),
       journalFile: { segments: [], aside: [] },
       clock,
       random: createRandom(createSeededRandom(seed + 1)),
@@ -129,7 +136,8 @@ class Simulation {
     const dice = this.chance.below(100);
     if (dice < 28) this.ask();
     else if (dice < 73) this.vendorActs();
-    else if (dice < 77) this.clientLeaves();
+    else if (dice < 76) this.clientLeaves();
+    else if (dice < 77) this.cancel();
     else if (dice < 84) this.timePasses();
     else if (dice < 89) await this.grant();
     else if (dice < 92) await this.refresh();
@@ -157,12 +165,15 @@ class Simulation {
     await this.check();
     const open = this.query<{ id: string }>("SELECT id FROM generations WHERE outcome = 'open'");
     ensure(open.length === 0, "no record is open at the end", () => open);
+    const running = this.objects.listRunning();
+    ensure(running.length === 0, "no response runs at the end", () => running);
     for (const client of this.clients) this.checkClient(client, await this.find(client.generationId ?? ""));
   }
 
   close(): void {
     this.service.run.isOver = true;
     this.place.database.close();
+    this.place.responseDatabase.close();
   }
 
   private tell(line: string): void {
@@ -174,6 +185,7 @@ class Simulation {
   }
 
   private checkCall(): void {
+    if (this.isStarting) this.callsAtStart += 1;
     if (this.service.journal.unwritten.length > 0 && !this.service.run.isOver) this.earlyCalls += 1;
   }
 
@@ -185,9 +197,12 @@ class Simulation {
 
   private ask(): void {
     const { chance } = this;
+    const secret = chance.pick(this.secrets);
+    const path = chance.pick(PATHS);
     const request: ClientRequest = {
-      secret: chance.pick(this.secrets),
-      path: chance.oneIn(3) ? "/messages" : "/chat/completions",
+      secret,
+      path,
+      state: path === "/responses" && !chance.oneIn(4) ? this.objects.pickState(chance, secret) : null,
       model: chance.pick(MODELS),
       stream: !chance.oneIn(3),
       maxTokens: chance.pick([null, null, 4 + chance.below(HOLD_TOKENS), 100_000]),
@@ -213,6 +228,19 @@ class Simulation {
     this.tell(`client ${at} of ${open.length} leaves`);
     open[at]?.leave();
     this.count("left");
+  }
+
+  /** Cancels a response of the background. */
+  private cancel(): void {
+    const running = this.objects.listRunning().filter(({ is_background }) => is_background === 1);
+    const at = this.chance.below(Math.max(1, running.length));
+    this.tell(`cancel of ${at} of ${running.length}`);
+    const response = running[at];
+    if (response === undefined) return;
+    this.count("cancels");
+    const { account_id: accountId, user_id: userId, key_id: keyId } = response;
+    const { jobs } = this.service.parts.http.features.responses;
+    jobs.cancel({ accountId, userId, keyId }, response.id).catch(() => {});
   }
 
   private timePasses(): void {
@@ -301,6 +329,7 @@ class Simulation {
   /** Starts a gateway, repeatedly if faults prevent a start or the process ends during it. */
   private async start(): Promise<void> {
     for (;;) {
+      this.isStarting = true;
       const { run, started } = startService(this.place);
       let service: Service | null = null;
       started.then(
@@ -313,6 +342,7 @@ class Simulation {
       );
       if (!this.isEnding && this.chance.oneIn(6)) run.endWithin(1 + this.chance.below(8));
       await turnEventLoop(2 * TURNS);
+      this.isStarting = false;
       if (service !== null && !run.isOver) {
         this.service = service;
         break;
@@ -324,6 +354,8 @@ class Simulation {
     }
     this.loaded.clear();
     this.tell("started");
+    const running = this.objects.listRunning();
+    ensure(running.length === 0, "a start ends the responses of the process before", () => running);
   }
 
   // Invariants.
@@ -339,6 +371,7 @@ class Simulation {
     await this.checkBalances();
     this.checkBooks();
     await this.checkClients();
+    await this.checkObjects();
     run.isPaused = false;
     Object.assign(faults, kept);
   }
@@ -440,6 +473,7 @@ class Simulation {
     for (const client of this.clients) {
       const record = client.generationId === null ? null : await this.find(client.generationId);
       this.checkClient(client, record);
+      this.objects.note(client);
       // After a crash a record may still be open.
       if (!client.isOver || record?.outcome === "open") still.push(client);
     }
@@ -454,6 +488,24 @@ class Simulation {
       }));
     }
     if (this.endings.size > REMEMBERED) this.endings.delete(this.endings.keys().next().value as string);
+  }
+
+  /** A response object does not change after its end, and one that is complete has a generation that is. */
+  private async checkObjects(): Promise<void> {
+    ensure(this.callsAtStart === 0, "no response is sent again by a start", () => this.callsAtStart);
+    const { wrong, ended } = this.objects.compare();
+    ensure(
+      wrong.length === 0,
+      "a response that has ended does not change, and has its place for itself",
+      () => wrong,
+    );
+    for (const { id, status } of ended) {
+      this.count(`object ${status}`);
+      const record = await this.find(id);
+      // A process that dies before its generation has a record calls no vendor, and the response fails.
+      const isWrong = status === "completed" && !this.excused.has(id) && !COMPLETE.has(record?.outcome ?? "");
+      ensure(!isWrong, "a complete response has a generation that is complete or still open", () => record);
+    }
   }
 
   private checkClient(client: SimulatedClient, record: UsageRecord | null): void {
@@ -567,6 +619,21 @@ class Simulation {
   }
 }
 
+/** A master key of 32 bytes, in base64. */
+const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
+function repeat<const T extends string>(value: T, times: number): readonly T[] {
+  return Array.from({ length: times }, () => value);
+}
+
+/** The paths of requests, as often as they are chosen. */
+const PATHS = [
+  ...repeat("/chat/completions", 8),
+  ...repeat("/messages", 4),
+  ...repeat("/responses", 4),
+  "/conversations",
+] as const;
+/** The outcomes of a generation whose response may be complete. */
+const COMPLETE: ReadonlySet<string> = new Set(["completed", "open"]);
 /** The most tokens of an answer besides its text. */
 const MARGIN_TOKENS = 256;
 const TURNS = 6;
@@ -650,7 +717,7 @@ function describeConfig(timers: (typeof TIMERS)[number]) {
     return `  ${slug}: {base_url: "http://${slug}.example/v1", api_keys: [key], models: [${served.join(", ")}]}`;
   });
   return checkConfig(
-    `limits: {hold_tokens: ${HOLD_TOKENS}}\ntimers: ${JSON.stringify(timers)}\nproviders:\n${providers.join("\n")}\n`,
+    `secrets: {keys: ["${MASTER_KEY}"]}\nlimits: {hold_tokens: ${HOLD_TOKENS}}\ntimers: ${JSON.stringify(timers)}\nproviders:\n${providers.join("\n")}\n`,
     "gateway.yaml",
     {},
   );

@@ -29,14 +29,15 @@ async function simulateSeeds(first: number, last: number): Promise<Readonly<Reco
 
 describe("the simulated gateway", () => {
   test(
-    "all invariants about money hold with the first seeds, which exercise every situation that the simulation covers",
+    "all invariants about money and kept responses hold with the first seeds, which exercise every situation that the simulation covers",
     async () => {
       const seen = await simulateSeeds(1, FIRST_SEEDS);
       const tried = ["whole", "failed", "cancelled", "interrupted", "holds", "restarts", "failed starts"];
       for (const what of [...tried, "impossible counts", "status 200", "status 402", "status 503"]) {
         expect(seen[what] ?? 0, what).toBeGreaterThan(OFTEN);
       }
-      expect(seen["cut short"] ?? 0).toBeGreaterThan(0);
+      for (const what of ["cut short", "cancels", "object completed", "object failed", "object cancelled"])
+        expect(seen[what] ?? 0, what).toBeGreaterThan(0);
     },
     SEEDS_TIMEOUT_MS,
   );

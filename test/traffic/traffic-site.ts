@@ -21,7 +21,7 @@ import { generate } from "../../src/core/generation/generate.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import { NO_HEADERS } from "../../src/wire/client-apis/request/session-hints.ts";
-import { createDatabase, openPlainStores } from "../simulation/service.ts";
+import { createDatabases, openPlainStores } from "../simulation/service.ts";
 import { createMemoryJournal } from "../support/databases/memory-journal.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { createEventClock, type EventClock } from "./event-clock.ts";
@@ -162,10 +162,10 @@ async function openGateway(
   clock: EventClock,
   seed: number,
 ): Promise<{ deps: GenerationDeps; principal: InferencePrincipal; close(): void }> {
-  const database = createDatabase();
+  const databases = createDatabases();
   const noise = createSeededRandom(seed + 1);
   const random = { bytes: (length: number) => Uint8Array.from({ length }, () => noise.below(256)) };
-  const plain = openPlainStores({ database, clock, random });
+  const plain = openPlainStores({ ...databases, clock, random });
   // The ledger is kept elsewhere; here it would only grow.
   const stores: Stores = { ...plain, usage: { ...plain.usage, saveUsage: async () => {} } };
   const sandboxTransport = createSandboxTransport({ clock });
@@ -200,7 +200,7 @@ async function openGateway(
   const found = await http.callers.keyCache.identify(secret);
   if (found?.kind !== "key") throw new Error("the key is not known");
   const principal = await resolveAccount(http.callers.accountCache, found.key, null);
-  return { deps: http.generation, principal, close: () => database.close() };
+  return { deps: http.generation, principal, close: () => databases.database.close() };
 }
 
 /** Sets the cache-read price to a tenth, which a configuration cannot express. */
