@@ -102,9 +102,8 @@ describe("lowering any JSON Schema", () => {
         fc.array(subset === "gemini-output" ? INSTANCE : OBJECT, { minLength: 8 }),
         (schema, instances) => {
           const lowered = lowerSchema(schema, subset, "p").schema;
-          for (const instance of instances) {
-            if (evaluate(instance, schema) === true) expect(evaluate(instance, lowered)).not.toBe(false);
-          }
+          const valid = instances.filter((instance) => evaluate(instance, schema) === true);
+          expect(valid.filter((instance) => evaluate(instance, lowered) === false)).toEqual([]);
         },
       ),
       { numRuns: shareOf(500, 1 / 15) },
