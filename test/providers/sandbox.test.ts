@@ -214,6 +214,7 @@ describe("a healthy answer", () => {
     const read = await ask(null, undefined, "/v1/models");
     expect(JSON.parse(read.text)["data"].map(({ id }: Json) => id)).toEqual([
       "echo",
+      "agent",
       "embed",
       "moderate",
       "rank",
@@ -461,6 +462,101 @@ describe("sandbox tools", () => {
     const kinds = chunks.slice(1, -1).map(({ choices }) => Object.keys(choices[0]["delta"])[0]);
     expect(kinds.lastIndexOf("reasoning_content")).toBeLessThan(kinds.indexOf("content"));
     expect(join(chunks, 0, "reasoning_content")).toBe('The user said: "why?". I answer it.');
+  });
+});
+
+describe("the agent of the sandbox", () => {
+  const agent = (messages: readonly Json[], rest: Json = {}) => ({
+    ...chat(""),
+    model: "agent",
+    messages,
+    ...rest,
+  });
+  const messageOf = async (body: Json) => (await askJson(body))["choices"][0]["message"];
+  const question = { role: "user", content: "How is the weather?" };
+  const call = { id: "call_1", type: "function", function: { name: "get_weather", arguments: "{}" } };
+  const called = { role: "assistant", content: null, tool_calls: [call] };
+  const result = { role: "tool", tool_call_id: "call_1", content: "sunny" };
+
+  test("calls the first tool without being told to, with arguments that fit its schema", async () => {
+    const { tool_calls } = await messageOf(agent([question], TOOLS));
+    const { name, arguments: args } = tool_calls[0].function;
+    expect([tool_calls.length, name, JSON.parse(args)]).toEqual([
+      1,
+      "get_weather",
+      { city: "aaa", unit: "C" },
+    ]);
+  });
+
+  test("answers results with text, and calls again after the next question", async () => {
+    const answered = [question, called, result];
+    expect(await messageOf(agent(answered, TOOLS))).toMatchObject({ content: "The tools answered: sunny" });
+    const next = [...answered, { role: "assistant", content: "It is sunny." }, question];
+    expect((await messageOf(agent(next, TOOLS)))["tool_calls"]).toHaveLength(1);
+  });
+
+  test("calls nothing if tool_choice is none, and the tool that tool_choice or a marker names", async () => {
+    expect((await messageOf(agent([question], { ...TOOLS, tool_choice: "none" })))["content"]).toContain(
+      "You said",
+    );
+    const clock = { type: "function", function: { name: clockTool.function.name } };
+    const marked = { role: "user", content: `[sandbox:tool=${clockTool.function.name}]` };
+    for (const body of [agent([question], { ...TOOLS, tool_choice: clock }), agent([marked], TOOLS)])
+      expect((await messageOf(body))["tool_calls"]).toMatchObject([
+        { function: { name: clockTool.function.name } },
+      ]);
+  });
+
+  test("lists what it sees of the conversation before the last user message", async () => {
+    const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+    const messages = [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: [{ type: "text", text: "Look!" }, image] },
+      called,
+      result,
+      { role: "assistant", content: "Sunny." },
+      { role: "user", content: "And now?" },
+    ];
+    expect((await messageOf(agent(messages)))["content"]).toBe(
+      "You said: And now?\nBefore that: system: Be brief.; user: Look! [image_url]; assistant: [call of get_weather]; tool: sunny; assistant: Sunny.",
+    );
+    expect((await messageOf(agent([question])))["content"]).toBe("You said: How is the weather?");
+  });
+
+  test("names its model in documents and in streams", async () => {
+    expect((await askJson(agent([question])))["model"]).toBe("agent");
+    const chunks = await askStream(agent([question]));
+    expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set(["agent"]));
+  });
+});
+
+describe("sandbox tool choices of allowed tools", () => {
+  const choose = (mode: string, name: string) => ({
+    ...TOOLS,
+    tool_choice: {
+      type: "allowed_tools",
+      allowed_tools: { mode, tools: [{ type: "function", function: { name } }] },
+    },
+  });
+
+  test("hide the other tools from the model", async () => {
+    const name = clockTool.function.name;
+    for (const body of [
+      chat("hi", choose("required", name)),
+      chat("[sandbox:tools]", choose("auto", name)),
+      { ...chat("hi", choose("auto", name)), model: "agent" },
+    ]) {
+      const { choices } = await askJson(body);
+      expect(choices[0].message.tool_calls).toMatchObject([{ function: { name } }]);
+    }
+    expect((await askJson(chat("hi", choose("auto", name))))["choices"][0].message.content).toBe(
+      "You said: hi",
+    );
+  });
+
+  test("must name a tool of the request", async () => {
+    const { status, text } = await ask(chat("hi", choose("required", "unknown")));
+    expect([status, text]).toEqual([400, expect.stringContaining("not found in 'tools'")]);
   });
 });
 

@@ -38,17 +38,24 @@ const CONTEXT_LENGTH = 131_072;
 const MAX_OUTPUT_TOKENS = 32_768;
 const SOLE_CONTEXT_LENGTH = 8_192;
 
-type TokenPrices = { readonly prompt: string; readonly completion: string };
+const PRICES: Prices = { prompt: "0.000001", completion: "0.000002" };
 
-const PRICES: TokenPrices = { prompt: "0.000001", completion: "0.000002" };
-const FREE: TokenPrices = { prompt: "0", completion: "0" };
+const ECHO = { upstreamName: "echo", does: "repeats what it is told" };
+const AGENT = {
+  upstreamName: "agent",
+  does: "calls the first tool of a request, and then repeats what it is told",
+};
 
-function sandboxModel(id: string, name: string, prices: TokenPrices): ModelRecord {
+/** Makes a model for conversations. */
+function sandboxModel(
+  id: string,
+  name: string,
+  { upstreamName, does, prices }: Omit<SoleModel, "output">,
+): ModelRecord {
   return {
     id,
     name,
-    description:
-      "A built-in test provider that repeats what it is told. No model runs and nothing leaves the gateway.",
+    description: describeModel(does),
     released: "2026-11-21",
     inputModalities: ["text", "image"],
     outputModalities: ["text"],
@@ -68,7 +75,7 @@ function sandboxModel(id: string, name: string, prices: TokenPrices): ModelRecor
     endpoints: [
       {
         provider: "sandbox",
-        name: "echo",
+        name: upstreamName,
         contextLength: CONTEXT_LENGTH,
         maxOutputTokens: MAX_OUTPUT_TOKENS,
         prices,
@@ -84,6 +91,10 @@ interface SoleModel {
   /** What the sandbox does. */
   readonly does: string;
   readonly prices: Prices;
+}
+
+function describeModel(does: string): string {
+  return `A built-in test provider that ${does}. No model runs and nothing leaves the gateway.`;
 }
 
 const FREE_PRICES: Prices = { prompt: "0", completion: "0" };
@@ -105,7 +116,7 @@ function createSoleModel(
   return {
     id,
     name,
-    description: `A built-in test provider that ${does}. No model runs and nothing leaves the gateway.`,
+    description: describeModel(does),
     released: "2026-11-21",
     inputModalities: ["text"],
     outputModalities: [output],
@@ -126,8 +137,10 @@ function createSoleModel(
 
 /** A priced and a free model of each kind, so that calls with and without a key can be tried. */
 export const SANDBOX_MODELS: readonly ModelRecord[] = [
-  sandboxModel("sandbox/echo", "Sandbox echo", PRICES),
-  sandboxModel("sandbox/echo:free", "Sandbox echo (free)", FREE),
+  sandboxModel("sandbox/echo", "Sandbox echo", { ...ECHO, prices: PRICES }),
+  sandboxModel("sandbox/echo:free", "Sandbox echo (free)", { ...ECHO, prices: FREE_PRICES }),
+  sandboxModel("sandbox/agent", "Sandbox agent", { ...AGENT, prices: PRICES }),
+  sandboxModel("sandbox/agent:free", "Sandbox agent (free)", { ...AGENT, prices: FREE_PRICES }),
   ...sandboxModels("sandbox/embed", {
     upstreamName: "embed",
     output: "embedding",
@@ -165,5 +178,5 @@ export const SANDBOX_MODELS: readonly ModelRecord[] = [
     prices: { prompt: "0", completion: "0", audioSecond: "0.0001" },
   }),
   // Fill in the middle is served only for models with this prefix.
-  sandboxModel("mistralai/sandbox-fim", "Sandbox fill in the middle", PRICES),
+  sandboxModel("mistralai/sandbox-fim", "Sandbox fill in the middle", { ...ECHO, prices: PRICES }),
 ];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { countTokens, cutToTokens } from "./count-tokens.ts";
 import { makeInstanceOfSchema } from "./instance-of-schema.ts";
-import type { SandboxRequest, SandboxTool } from "./read-request.ts";
+import { SANDBOX_AGENT_MODEL, type SandboxRequest, type SandboxTool } from "./read-request.ts";
 
 /** The model's own limit of an answer. Tokens. */
 const MAX_OUTPUT_TOKENS = 32_768;
@@ -78,7 +78,7 @@ function chooseTools(request: SandboxRequest, directives: AnswerDirectives): rea
     const named = tools.find(({ name }) => name === (directives.calls as { name: string }).name);
     return named === undefined ? null : [named];
   }
-  return toolChoice === "required" ? tools.slice(0, 1) : [];
+  return toolChoice === "required" || request.model === SANDBOX_AGENT_MODEL ? tools.slice(0, 1) : [];
 }
 
 type Draft =
@@ -122,9 +122,22 @@ function writeText(request: SandboxRequest, directives: AnswerDirectives, index:
   if (directives.words !== null) return listWords(directives.words);
   const which = index === 0 ? "" : ` (${index + 1})`;
   const echo = directives.text === "" ? `You said nothing${which}.` : `You said${which}: ${directives.text}`;
-  if (request.results.length === 0) return echo;
-  const results = `The tools answered${which}: ${request.results.join("; ")}`;
-  return request.userSpokeLast && directives.text !== "" ? `${results}\n${echo}` : results;
+  return [...answerMessages(request, directives, { echo, which }), ...listEarlier(request)].join("\n");
+}
+
+function answerMessages(
+  { results, userSpokeLast }: SandboxRequest,
+  { text }: AnswerDirectives,
+  { echo, which }: { readonly echo: string; readonly which: string },
+): readonly string[] {
+  if (results.length === 0) return [echo];
+  const answered = `The tools answered${which}: ${results.join("; ")}`;
+  return userSpokeLast && text !== "" ? [answered, echo] : [answered];
+}
+
+/** Lists the earlier messages, so that a client sees which of them have arrived. */
+function listEarlier({ earlier }: SandboxRequest): readonly string[] {
+  return earlier.length === 0 ? [] : [`Before that: ${earlier.join("; ")}`];
 }
 
 /** Lists numbered words, so that a lost or repeated piece of a stream is visible. */

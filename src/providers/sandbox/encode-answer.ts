@@ -1,11 +1,11 @@
 import type { AnswerCall, SandboxAnswer, SandboxChoice } from "./answer.ts";
-import { SANDBOX_MODEL } from "./read-request.ts";
 
 /** The fields that all chunks of an answer share. */
 export interface Stamp {
   readonly id: string;
   /** Whole seconds since the epoch. */
   readonly created: number;
+  readonly model: string;
 }
 
 /** One event of a stream. `part` names its content, by which failures choose their position. */
@@ -23,7 +23,7 @@ export function encodeDocument(answer: SandboxAnswer, stamp: Stamp): Record<stri
     id: stamp.id,
     object: "chat.completion",
     created: stamp.created,
-    model: SANDBOX_MODEL,
+    model: stamp.model,
     choices: answer.choices.map((choice, index) => ({
       index,
       message: encodeMessage(choice),
@@ -143,7 +143,7 @@ function stampChunk(
     id: stamp.id,
     object: "chat.completion.chunk",
     created: stamp.created,
-    model: SANDBOX_MODEL,
+    model: stamp.model,
     service_tier: "default",
     system_fingerprint: "fp_sandbox",
     choices,

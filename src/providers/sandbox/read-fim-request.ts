@@ -24,6 +24,8 @@ export function readFimRequest(body: Uint8Array | null): ReadRequest {
   return {
     ok: true,
     request: {
+      model: SANDBOX_MODEL,
+      earlier: [],
       stream: stream ?? false,
       // Providers of this API always send usage.
       includeUsage: true,

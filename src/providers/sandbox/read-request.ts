@@ -3,8 +3,11 @@ import { z } from "zod";
 import { countTokens } from "./count-tokens.ts";
 import { describeBadRequest, type SandboxError } from "./reply.ts";
 
-/** The upstream's only model. */
+/** The model that repeats what the user says. */
 export const SANDBOX_MODEL = "echo";
+
+/** The model that calls tools on its own, as the model of an agent does. */
+export const SANDBOX_AGENT_MODEL = "agent";
 
 /** The maximum number of choices of an answer. */
 const MAX_CHOICES = 8;
@@ -27,6 +30,7 @@ export interface SandboxTool {
 
 /** The fields of a chat request that the sandbox uses. */
 export interface SandboxRequest {
+  readonly model: string;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** The limit in tokens; null for the sandbox's own. */
@@ -46,6 +50,8 @@ export interface SandboxRequest {
   readonly userSpokeLast: boolean;
   /** The texts of the tool results after the last assistant message. */
   readonly results: readonly string[];
+  /** The messages that the agent lists in its text: all before the last user message, as `role: text`. Empty for the echo. */
+  readonly earlier: readonly string[];
   readonly promptTokens: number;
   readonly cachedTokens: number;
   /** A hash of the body. Hexadecimal. */
@@ -72,6 +78,10 @@ const message = z.looseObject({
 });
 const tool = z.looseObject({
   function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }),
+});
+const named = z.looseObject({
+  type: z.literal("function"),
+  function: z.looseObject({ name: z.string() }),
 });
 const schema = z.unknown().refine((value) => isShallow(value), "nested too deeply");
 const limit = z.int().min(1).nullish();
@@ -105,7 +115,11 @@ const chatRequest = z.looseObject({
   tool_choice: z
     .union([
       z.enum(["none", "auto", "required"]),
-      z.looseObject({ type: z.literal("function"), function: z.looseObject({ name: z.string() }) }),
+      named,
+      z.looseObject({
+        type: z.literal("allowed_tools"),
+        allowed_tools: z.looseObject({ mode: z.enum(["auto", "required"]), tools: z.array(named).min(1) }),
+      }),
     ])
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),
@@ -143,13 +157,12 @@ export function readRequest(body: Uint8Array | null): ReadRequest {
   const read = readBody(body, chatRequest);
   if (!read.ok) return read;
   const chat = read.value;
-  if (chat.model !== SANDBOX_MODEL)
+  if (chat.model !== SANDBOX_MODEL && chat.model !== SANDBOX_AGENT_MODEL)
     return { ok: false, status: 404, error: describeUnknownModel(chat.model) };
   const request = readChat(chat, createHash("sha256").update(body!).digest("hex"));
   const { toolChoice } = request;
-  if (typeof toolChoice === "object" && !request.tools.some(({ name }) => name === toolChoice.name)) {
-    return reject(`Tool choice '${toolChoice.name}' not found in 'tools'.`, "tool_choice");
-  }
+  const unknown = listNamed(chat).find((name) => !request.tools.some((tool) => tool.name === name));
+  if (unknown !== undefined) return reject(`Tool choice '${unknown}' not found in 'tools'.`, "tool_choice");
   if (toolChoice === "required" && request.tools.length === 0) {
     return reject("'tool_choice' is only allowed when 'tools' are specified.", "tool_choice");
   }
@@ -182,6 +195,7 @@ function readChat(chat: ChatRequest, fingerprint: string): SandboxRequest {
     ...readLimits(chat),
     ...readTools(chat),
     ...readConversation(chat.messages),
+    ...readModel(chat),
     ...countPrompt(chat),
     stream: chat.stream ?? false,
     includeUsage: chat.stream_options?.include_usage ?? false,
@@ -204,11 +218,29 @@ function readLimits(chat: ChatRequest): Pick<SandboxRequest, "maxTokens" | "stop
 
 function readTools(chat: ChatRequest): Pick<SandboxRequest, "tools" | "toolChoice" | "parallelCalls"> {
   const choice = chat.tool_choice ?? "auto";
+  const tools = (chat.tools ?? []).map(({ function: { name, parameters } }) => ({ name, parameters }));
+  const parallelCalls = chat.parallel_tool_calls ?? true;
+  if (typeof choice === "string") return { tools, toolChoice: choice, parallelCalls };
+  if (isNamed(choice)) return { tools, toolChoice: { name: choice.function.name }, parallelCalls };
+  const allowed = new Set(listNamed(chat));
   return {
-    tools: (chat.tools ?? []).map(({ function: { name, parameters } }) => ({ name, parameters })),
-    toolChoice: typeof choice === "string" ? choice : { name: choice.function.name },
-    parallelCalls: chat.parallel_tool_calls ?? true,
+    tools: tools.filter(({ name }) => allowed.has(name)),
+    toolChoice: choice.allowed_tools.mode,
+    parallelCalls,
   };
+}
+
+type ToolChoice = Exclude<ChatRequest["tool_choice"], string | null | undefined>;
+
+function isNamed(choice: ToolChoice): choice is z.infer<typeof named> {
+  return choice.type === "function";
+}
+
+/** Returns the names of the tools that `tool_choice` names. */
+function listNamed({ tool_choice: choice }: ChatRequest): readonly string[] {
+  if (choice === null || choice === undefined || typeof choice === "string") return [];
+  const chosen = isNamed(choice) ? [choice] : choice.allowed_tools.tools;
+  return chosen.map((tool) => tool.function.name);
 }
 
 function readConversation(
@@ -224,6 +256,24 @@ function readConversation(
     userSpokeLast: lastUser > lastAssistant,
     results: results.map(readText),
   };
+}
+
+function readModel({ model, messages }: ChatRequest): Pick<SandboxRequest, "model" | "earlier"> {
+  if (model !== SANDBOX_AGENT_MODEL) return { model, earlier: [] };
+  const lastUser = messages.findLastIndex(({ role }) => role === "user");
+  return { model, earlier: messages.slice(0, Math.max(lastUser, 0)).map(describeMessage) };
+}
+
+/** Describes a message: its role, its text, the types of its other parts, and the names of its calls. */
+function describeMessage(message: Message): string {
+  const { role, content, tool_calls: calls } = message;
+  const parts = Array.isArray(content) ? content.filter(({ text }) => text === undefined) : [];
+  const names = [
+    ...parts.map(({ type }) => type),
+    ...(calls ?? []).map((call) => `call of ${call.function?.name}`),
+  ];
+  const text = readText(message);
+  return `${role}: ${[...(text === "" ? [] : [text]), ...names.map((name) => `[${name}]`)].join(" ")}`;
 }
 
 function readText({ content }: Message): string {

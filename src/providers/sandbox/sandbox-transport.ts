@@ -16,7 +16,13 @@ import {
 import { readMarkers } from "./markers.ts";
 import { type Pace, type PlannedReply, playReply } from "./play-reply.ts";
 import { readFimRequest } from "./read-fim-request.ts";
-import { type ReadRequest, readRequest, SANDBOX_MODEL, type SandboxRequest } from "./read-request.ts";
+import {
+  type ReadRequest,
+  readRequest,
+  SANDBOX_AGENT_MODEL,
+  SANDBOX_MODEL,
+  type SandboxRequest,
+} from "./read-request.ts";
 import { describeBadRequest, replyWithError, replyWithJson, type SandboxReply } from "./reply.ts";
 
 const AT_ONCE: Pace = { delayMs: 0, splitBytes: null };
@@ -80,12 +86,8 @@ function findEndpoint({ method, url }: UpstreamRequest): Endpoint | null {
 }
 
 function listModels(): SandboxReply {
-  const data = [SANDBOX_MODEL, SANDBOX_EMBEDDING_MODEL, ...SANDBOX_FORWARDED_MODELS].map((id) => ({
-    id,
-    object: "model",
-    created: 0,
-    owned_by: "sandbox",
-  }));
+  const ids = [SANDBOX_MODEL, SANDBOX_AGENT_MODEL, SANDBOX_EMBEDDING_MODEL, ...SANDBOX_FORWARDED_MODELS];
+  const data = ids.map((id) => ({ id, object: "model", created: 0, owned_by: "sandbox" }));
   return replyWithJson(200, { object: "list", data });
 }
 
@@ -110,7 +112,7 @@ function planAnswer(request: SandboxRequest, created: number): PlannedReply {
   const { directives } = marked;
   const composed = composeAnswer(request, directives);
   if (!composed.ok) return reject(composed.problem);
-  const stamp = { id: `chatcmpl-${request.fingerprint.slice(0, 24)}`, created };
+  const stamp = { id: `chatcmpl-${request.fingerprint.slice(0, 24)}`, created, model: request.model };
   const fail = directives.failure ?? giveAnswer;
   return { reply: fail({ request, answer: composed.answer, stamp }), pace: directives };
 }

@@ -6,20 +6,23 @@ export interface Speech {
   readonly text?: readonly string[];
   /** The reasoning, in pieces. */
   readonly reasoning?: readonly string[];
-  /** The arguments of a call of the function `find`, in pieces. */
+  /** The arguments of a call of a function, in pieces. */
   readonly call?: readonly string[];
+  /** The name of that function, `find` by default. */
+  readonly name?: string;
 }
 
 /** Formats that the vendor speaks. */
-export type SpokenFormat = "openai-chat" | "anthropic-messages" | "openai-responses";
+export type SpokenFormat = "openai-chat" | "anthropic-messages" | "openai-responses" | "gemini";
 
 /** Returns a vendor that says this in the format of the path that it is called at, streamed if the request asks for it. */
 export function speak(speech: Speech): Play {
   return async (call) => {
     const [, path = ""] = call.head.split(" ");
-    const format = FORMATS[path.slice(path.lastIndexOf("/") + 1)] ?? CHAT;
-    if (!call.isStream) return call.respond(200, format.whole(speech));
-    await call.begin();
+    const method = /(\w+)(?:\?.*)?$/.exec(path)?.[1] ?? "";
+    const format = FORMATS[method] ?? CHAT;
+    if (!call.isStream && method !== "streamGenerateContent") return call.respond(200, format.whole(speech));
+    await call.begin(200, { "content-type": "text/event-stream" });
     for (const event of format.stream(speech)) {
       const { type } = event as { readonly type?: string };
       const name = type === undefined ? "" : `event: ${type}\n`;
@@ -37,50 +40,50 @@ interface Speaking {
 const join = (pieces: readonly string[] = []) => pieces.join("");
 
 const CHAT: Speaking = {
-  whole({ text, reasoning, call }) {
+  whole({ text, reasoning, call, name }) {
     const document = documentOf(join(text));
     const [choice] = document.choices;
     const message = {
       ...choice!.message,
       ...(reasoning && { reasoning_content: join(reasoning) }),
-      ...(call && { tool_calls: [chatCall(join(call))] }),
+      ...(call && { tool_calls: [chatCall(join(call), name)] }),
     };
     return { ...document, choices: [{ ...choice, message, finish_reason: call ? "tool_calls" : "stop" }] };
   },
-  stream: ({ text = [], reasoning = [], call }) => [
+  stream: ({ text = [], reasoning = [], call, name }) => [
     chunkOf({ role: "assistant", content: "" }),
     ...reasoning.map((piece) => chunkOf({ reasoning_content: piece })),
     ...text.map((content) => chunkOf({ content })),
-    ...(call === undefined ? [] : [chunkOf({ tool_calls: [{ index: 0, ...chatCall("") }] })]),
+    ...(call === undefined ? [] : [chunkOf({ tool_calls: [{ index: 0, ...chatCall("", name) }] })]),
     ...(call ?? []).map((piece) => chunkOf({ tool_calls: [{ index: 0, function: { arguments: piece } }] })),
     ...closing(call ? "tool_calls" : "stop"),
   ],
 };
 
-function chatCall(args: string) {
-  return { id: "call_1", type: "function", function: { name: "find", arguments: args } };
+const FUNCTION = "find";
+
+function chatCall(args: string, name = FUNCTION) {
+  return { id: "call_1", type: "function", function: { name, arguments: args } };
 }
 
 const MESSAGE_USAGE = { input_tokens: 10, output_tokens: 5 };
 
 const MESSAGES: Speaking = {
-  whole: ({ text, reasoning, call }) => ({
+  whole: ({ text, reasoning, call, name = FUNCTION }) => ({
     ...MESSAGE,
     content: [
       ...(reasoning ? [{ type: "thinking", thinking: join(reasoning), signature: "c2ln" }] : []),
       ...(text ? [{ type: "text", text: join(text) }] : []),
-      ...(call ? [{ type: "tool_use", id: "toolu_1", name: "find", input: JSON.parse(join(call)) }] : []),
+      ...(call ? [{ type: "tool_use", id: "toolu_1", name, input: JSON.parse(join(call)) }] : []),
     ],
     stop_reason: call ? "tool_use" : "end_turn",
     usage: MESSAGE_USAGE,
   }),
-  stream({ text, reasoning, call }) {
+  stream({ text, reasoning, call, name = FUNCTION }) {
     const blocks = [
       ...(reasoning ? [block({ type: "thinking", thinking: "" }, "thinking", reasoning)] : []),
       ...(text ? [block({ type: "text", text: "" }, "text", text)] : []),
-      ...(call
-        ? [block({ type: "tool_use", id: "toolu_1", name: "find", input: {} }, "partial_json", call)]
-        : []),
+      ...(call ? [block({ type: "tool_use", id: "toolu_1", name, input: {} }, "partial_json", call)] : []),
     ];
     return [
       {
@@ -115,7 +118,6 @@ function block(start: unknown, field: string, pieces: readonly string[]): Record
 const RESPONSE = { id: "resp_1", object: "response", created_at: 1, model: "up" };
 const RESPONSE_USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
 
-/** Has no reasoning: only its summaries are readable, which are events of their own. */
 const RESPONSES: Speaking = {
   whole: (speech) => ({ ...RESPONSE, status: "completed", output: itemsOf(speech), usage: RESPONSE_USAGE }),
   stream(speech) {
@@ -131,9 +133,12 @@ const RESPONSES: Speaking = {
   },
 };
 
-function itemsOf({ text, call }: Speech) {
+function itemsOf({ text, reasoning, call, name = FUNCTION }: Speech) {
   const part = { type: "output_text", text: join(text), annotations: [] };
   return [
+    ...(reasoning
+      ? [{ id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: join(reasoning) }] }]
+      : []),
     ...(text
       ? [{ id: "msg_1", type: "message", role: "assistant", status: "completed", content: [part] }]
       : []),
@@ -144,7 +149,7 @@ function itemsOf({ text, call }: Speech) {
             type: "function_call",
             status: "completed",
             call_id: "call_1",
-            name: "find",
+            name,
             arguments: join(call),
           },
         ]
@@ -157,12 +162,7 @@ function itemEvents(
   { speech, output_index }: { readonly speech: Speech; readonly output_index: number },
 ): Record<string, unknown>[] {
   const about = { item_id: item.id, output_index };
-  const empty = "arguments" in item ? { ...item, arguments: "" } : { ...item, content: [] };
-  const added = {
-    type: "response.output_item.added",
-    output_index,
-    item: { ...empty, status: "in_progress" },
-  };
+  const added = { type: "response.output_item.added", output_index, item: begunItem(item) };
   const done = { type: "response.output_item.done", output_index, item };
   if ("arguments" in item) {
     const deltas = (speech.call ?? []).map((delta) => ({
@@ -177,15 +177,76 @@ function itemEvents(
       done,
     ];
   }
-  const [part] = item.content;
+  if ("summary" in item) {
+    const where = { ...about, summary_index: 0 };
+    const names = { part: "response.reasoning_summary_part", text: "response.reasoning_summary_text" };
+    return [
+      added,
+      ...partEvents(names, { where, part: item.summary[0]!, pieces: speech.reasoning ?? [] }),
+      done,
+    ];
+  }
   const where = { ...about, content_index: 0 };
+  const names = { part: "response.content_part", text: "response.output_text" };
+  return [added, ...partEvents(names, { where, part: item.content[0]!, pieces: speech.text ?? [] }), done];
+}
+
+function begunItem(item: ReturnType<typeof itemsOf>[number]): Record<string, unknown> {
+  if ("summary" in item) return { ...item, summary: [] };
+  const empty = "arguments" in item ? { arguments: "" } : { content: [] };
+  return { ...item, ...empty, status: "in_progress" };
+}
+
+/** A part of an item, its position, and its text as it is streamed. */
+interface SpokenPart {
+  readonly where: Readonly<Record<string, unknown>>;
+  readonly part: { readonly text: string };
+  readonly pieces: readonly string[];
+}
+
+function partEvents(
+  names: { readonly part: string; readonly text: string },
+  { where, part, pieces }: SpokenPart,
+): Record<string, unknown>[] {
   return [
-    added,
-    { type: "response.content_part.added", ...where, part: { ...part, text: "" } },
-    ...(speech.text ?? []).map((delta) => ({ type: "response.output_text.delta", ...where, delta })),
-    { type: "response.output_text.done", ...where, text: part!.text },
-    { type: "response.content_part.done", ...where, part },
-    done,
+    { type: `${names.part}.added`, ...where, part: { ...part, text: "" } },
+    ...pieces.map((delta) => ({ type: `${names.text}.delta`, ...where, delta })),
+    { type: `${names.text}.done`, ...where, text: part.text },
+    { type: `${names.part}.done`, ...where, part },
+  ];
+}
+
+const GEMINI_USAGE = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
+
+const GEMINI: Speaking = {
+  whole: (speech) => geminiAnswer(geminiParts(speech, [join(speech.text)], [join(speech.reasoning)]), true),
+  stream(speech) {
+    const parts = geminiParts(speech, speech.text ?? [], speech.reasoning ?? []);
+    return parts.map((part, at) => geminiAnswer([part], at === parts.length - 1));
+  },
+};
+
+function geminiAnswer(parts: readonly unknown[], isLast: boolean) {
+  return {
+    candidates: [
+      { content: { role: "model", parts }, index: 0, ...(isLast ? { finishReason: "STOP" } : {}) },
+    ],
+    usageMetadata: isLast ? GEMINI_USAGE : { promptTokenCount: GEMINI_USAGE.promptTokenCount },
+    modelVersion: "up",
+    responseId: "vendor",
+  };
+}
+
+/** A call arrives whole, as Gemini sends it. */
+function geminiParts(
+  { call, name = FUNCTION }: Speech,
+  text: readonly string[],
+  reasoning: readonly string[],
+): readonly unknown[] {
+  return [
+    ...reasoning.filter((piece) => piece !== "").map((piece) => ({ text: piece, thought: true })),
+    ...text.filter((piece) => piece !== "").map((piece) => ({ text: piece })),
+    ...(call ? [{ functionCall: { name, args: JSON.parse(join(call)) } }] : []),
   ];
 }
 
@@ -193,7 +254,34 @@ const FORMATS: Readonly<Record<string, Speaking>> = {
   completions: CHAT,
   messages: MESSAGES,
   responses: RESPONSES,
+  generateContent: GEMINI,
+  streamGenerateContent: GEMINI,
 };
+
+/**
+ * A vendor whose model behaves like that of an agent: it calls the first function of a request with these arguments until the last
+ * message has results, and then says this.
+ */
+export function speakAsAgent({ text = [], call = [], ...speech }: Speech): Play {
+  return (received) => {
+    const name = toolToCall(received.body);
+    return speak(name === null ? { ...speech, text } : { ...speech, call, name })(received);
+  };
+}
+
+/** Matches the result of a call as any format spells it. */
+const RESULT = /"(?:tool_result|function_call_output|functionResponse)"|"role":"tool"/;
+
+function toolToCall(body: Body): string | null {
+  const [first] = (body["tools"] ?? []) as readonly Body[];
+  const messages = (body["messages"] ?? body["contents"] ?? body["input"]) as readonly unknown[] | string;
+  if (first === undefined || RESULT.test(JSON.stringify(messages.at(-1)))) return null;
+  if (/"none"|"NONE"/.test(JSON.stringify([body["tool_choice"], body["toolConfig"]]))) return null;
+  const [declared] = (first["functionDeclarations"] ?? [first["function"] ?? first]) as readonly Body[];
+  return declared === undefined ? null : String(declared["name"]);
+}
+
+type Body = Readonly<Record<string, unknown>>;
 
 /** The usage of every answer, as the gateway counts it. */
 export const SPOKEN_TOKENS = { prompt: USAGE.prompt_tokens, completion: USAGE.completion_tokens };
