@@ -19,7 +19,7 @@ interface StreamMarks {
 const MARKS: Readonly<Record<ClientApi, StreamMarks>> = {
   chat: marks("data: [DONE]", '"content":"', '"content":""'),
   messages: marks("event: message_stop", '"type":"text_delta"', '"type":"text_delta","text":""'),
-  responses: marks("event: response.completed", '"type":"response.output_text.delta"', '"delta":""'),
+  responses: marks("data: [DONE]", '"type":"response.output_text.delta"', '"delta":""'),
 };
 
 function marks(end: string, content: string, empty: string): StreamMarks {

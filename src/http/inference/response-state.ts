@@ -118,8 +118,8 @@ function keepStream(
   const readPiece = async (): Promise<string | null> => {
     const { done, value } = await reader.read();
     if (done || value === undefined) return null;
-    const { out, last } = events.read(readLatin1(value));
-    return last === null ? out : out + (await store(last));
+    const { out, last, after } = events.read(readLatin1(value));
+    return last === null ? out : out + (await store(last)) + after;
   };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

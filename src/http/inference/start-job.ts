@@ -3,6 +3,7 @@ import type { ResponseJob } from "../../core/response-objects/jobs/response-job.
 import { presentResponse } from "../../core/response-objects/present-response.ts";
 import type { StoredObject } from "../../core/response-objects/records/response-object.ts";
 import type { OpenedState } from "../../core/response-objects/response-objects.ts";
+import { STREAM_END } from "../../wire/openai-responses/stream-events.ts";
 import type { RequestContext } from "../context/context.ts";
 
 /** A background response, and its generation, which has begun. */
@@ -53,6 +54,7 @@ export function streamEvents(
       const { done, value } = await events.next();
       if (!done) return controller.enqueue(Buffer.from(value, "latin1"));
       context.enableIdleTimeout();
+      controller.enqueue(Buffer.from(STREAM_END, "latin1"));
       controller.close();
     },
     cancel() {

@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { EventSplitter, type SplitEvent } from "../../base/sse/split-events.ts";
 import { readLatin1 } from "../../base/text/decode-bytes.ts";
+import { DONE_MARKER } from "../../wire/canonical/answer/event-stream.ts";
 import type { SocketEvents } from "../../wire/client-apis/socket-format.ts";
 import type { SocketWriter } from "./socket-writer.ts";
 
@@ -19,6 +20,13 @@ interface Destination {
   readonly writer: SocketWriter;
   /** Called with the end of the response before its frame is sent. */
   readonly onEnd: (end: NonNullable<SocketEvents["end"]>) => void;
+}
+
+/** Returns events without the marker that ends a stream over HTTP: a WebSocket has a frame for each event only. */
+function leaveOutEnd(events: readonly SplitEvent[]): readonly SplitEvent[] {
+  const last = events.at(-1);
+  const isMarker = last?.name === "" && last.text.slice(last.start, last.end) === DONE_MARKER;
+  return isMarker ? events.slice(0, -1) : events;
 }
 
 /**
@@ -42,7 +50,7 @@ export async function relayFrames(
   for (;;) {
     if (writer.room !== null) await writer.room;
     const { done, value } = await reader.read();
-    const found = value === undefined ? splitter.end() : splitter.push(readLatin1(value));
+    const found = leaveOutEnd(value === undefined ? splitter.end() : splitter.push(readLatin1(value)));
     for (let sent = 0; sent < found.length; ) {
       if (writer.room !== null) await writer.room;
       sent = writer.sendTogether(found, sent, readEvent);

@@ -10,6 +10,8 @@ export interface Speech {
   readonly call?: readonly string[];
   /** The name of that function, `find` by default. */
   readonly name?: string;
+  /** The answer is cut off at its limit of tokens. */
+  readonly isCut?: true;
 }
 
 /** Formats that the vendor speaks. */
@@ -40,7 +42,7 @@ interface Speaking {
 const join = (pieces: readonly string[] = []) => pieces.join("");
 
 const CHAT: Speaking = {
-  whole({ text, reasoning, call, name }) {
+  whole({ text, reasoning, call, name, isCut }) {
     const document = documentOf(join(text));
     const [choice] = document.choices;
     const message = {
@@ -48,15 +50,16 @@ const CHAT: Speaking = {
       ...(reasoning && { reasoning_content: join(reasoning) }),
       ...(call && { tool_calls: [chatCall(join(call), name)] }),
     };
-    return { ...document, choices: [{ ...choice, message, finish_reason: call ? "tool_calls" : "stop" }] };
+    const finish_reason = isCut ? "length" : call ? "tool_calls" : "stop";
+    return { ...document, choices: [{ ...choice, message, finish_reason }] };
   },
-  stream: ({ text = [], reasoning = [], call, name }) => [
+  stream: ({ text = [], reasoning = [], call, name, isCut }) => [
     chunkOf({ role: "assistant", content: "" }),
     ...reasoning.map((piece) => chunkOf({ reasoning_content: piece })),
     ...text.map((content) => chunkOf({ content })),
     ...(call === undefined ? [] : [chunkOf({ tool_calls: [{ index: 0, ...chatCall("", name) }] })]),
     ...(call ?? []).map((piece) => chunkOf({ tool_calls: [{ index: 0, function: { arguments: piece } }] })),
-    ...closing(call ? "tool_calls" : "stop"),
+    ...closing(isCut ? "length" : call ? "tool_calls" : "stop"),
   ],
 };
 
@@ -69,17 +72,17 @@ function chatCall(args: string, name = FUNCTION) {
 const MESSAGE_USAGE = { input_tokens: 10, output_tokens: 5 };
 
 const MESSAGES: Speaking = {
-  whole: ({ text, reasoning, call, name = FUNCTION }) => ({
+  whole: ({ text, reasoning, call, name = FUNCTION, isCut }) => ({
     ...MESSAGE,
     content: [
       ...(reasoning ? [{ type: "thinking", thinking: join(reasoning), signature: "c2ln" }] : []),
       ...(text ? [{ type: "text", text: join(text) }] : []),
       ...(call ? [{ type: "tool_use", id: "toolu_1", name, input: JSON.parse(join(call)) }] : []),
     ],
-    stop_reason: call ? "tool_use" : "end_turn",
+    stop_reason: stopReason(call, isCut),
     usage: MESSAGE_USAGE,
   }),
-  stream({ text, reasoning, call, name = FUNCTION }) {
+  stream({ text, reasoning, call, name = FUNCTION, isCut }) {
     const blocks = [
       ...(reasoning ? [block({ type: "thinking", thinking: "" }, "thinking", reasoning)] : []),
       ...(text ? [block({ type: "text", text: "" }, "text", text)] : []),
@@ -91,11 +94,16 @@ const MESSAGES: Speaking = {
         message: { ...MESSAGE, content: [], stop_reason: null, usage: MESSAGE_USAGE },
       },
       ...blocks.flatMap((events, index) => events.map((event) => ({ ...event, index }))),
-      { type: "message_delta", delta: { stop_reason: call ? "tool_use" : "end_turn" }, usage: MESSAGE_USAGE },
+      { type: "message_delta", delta: { stop_reason: stopReason(call, isCut) }, usage: MESSAGE_USAGE },
       { type: "message_stop" },
     ];
   },
 };
+
+function stopReason(call: Speech["call"], isCut: Speech["isCut"]): string {
+  if (isCut) return "max_tokens";
+  return call ? "tool_use" : "end_turn";
+}
 
 const MESSAGE = { id: "msg_1", type: "message", role: "assistant", model: "up" };
 const DELTAS: Readonly<Record<string, string>> = {
@@ -119,35 +127,41 @@ const RESPONSE = { id: "resp_1", object: "response", created_at: 1, model: "up" 
 const RESPONSE_USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
 
 const RESPONSES: Speaking = {
-  whole: (speech) => ({ ...RESPONSE, status: "completed", output: itemsOf(speech), usage: RESPONSE_USAGE }),
+  whole: (speech) => ({ ...RESPONSE, ...endOf(speech), output: itemsOf(speech), usage: RESPONSE_USAGE }),
   stream(speech) {
     const items = itemsOf(speech);
     const events = items.flatMap((item, output_index) => itemEvents(item, { speech, output_index }));
     const created = { ...RESPONSE, status: "in_progress", output: [] };
-    const completed = { ...RESPONSE, status: "completed", output: items, usage: RESPONSE_USAGE };
+    const end = endOf(speech);
+    const ended = { ...RESPONSE, ...end, output: items, usage: RESPONSE_USAGE };
     return [
       { type: "response.created", response: created },
       ...events,
-      { type: "response.completed", response: completed },
+      { type: `response.${end.status}`, response: ended },
     ].map((event, sequence_number) => ({ ...event, sequence_number }));
   },
 };
 
-function itemsOf({ text, reasoning, call, name = FUNCTION }: Speech) {
+function endOf({ isCut }: Speech) {
+  return isCut
+    ? { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }
+    : { status: "completed", completed_at: 2, incomplete_details: null };
+}
+
+function itemsOf({ text, reasoning, call, name = FUNCTION, isCut }: Speech) {
+  const status = isCut ? "incomplete" : "completed";
   const part = { type: "output_text", text: join(text), annotations: [] };
   return [
     ...(reasoning
       ? [{ id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: join(reasoning) }] }]
       : []),
-    ...(text
-      ? [{ id: "msg_1", type: "message", role: "assistant", status: "completed", content: [part] }]
-      : []),
+    ...(text ? [{ id: "msg_1", type: "message", role: "assistant", status, content: [part] }] : []),
     ...(call
       ? [
           {
             id: "fc_1",
             type: "function_call",
-            status: "completed",
+            status,
             call_id: "call_1",
             name,
             arguments: join(call),
@@ -219,19 +233,26 @@ function partEvents(
 const GEMINI_USAGE = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
 
 const GEMINI: Speaking = {
-  whole: (speech) => geminiAnswer(geminiParts(speech, [join(speech.text)], [join(speech.reasoning)]), true),
+  whole: (speech) =>
+    geminiAnswer(geminiParts(speech, [join(speech.text)], [join(speech.reasoning)]), geminiFinish(speech)),
   stream(speech) {
     const parts = geminiParts(speech, speech.text ?? [], speech.reasoning ?? []);
-    return parts.map((part, at) => geminiAnswer([part], at === parts.length - 1));
+    return parts.map((part, at) =>
+      geminiAnswer([part], at === parts.length - 1 ? geminiFinish(speech) : null),
+    );
   },
 };
 
-function geminiAnswer(parts: readonly unknown[], isLast: boolean) {
+function geminiFinish({ isCut }: Speech): string {
+  return isCut ? "MAX_TOKENS" : "STOP";
+}
+
+function geminiAnswer(parts: readonly unknown[], finishReason: string | null) {
   return {
     candidates: [
-      { content: { role: "model", parts }, index: 0, ...(isLast ? { finishReason: "STOP" } : {}) },
+      { content: { role: "model", parts }, index: 0, ...(finishReason === null ? {} : { finishReason }) },
     ],
-    usageMetadata: isLast ? GEMINI_USAGE : { promptTokenCount: GEMINI_USAGE.promptTokenCount },
+    usageMetadata: finishReason !== null ? GEMINI_USAGE : { promptTokenCount: GEMINI_USAGE.promptTokenCount },
     modelVersion: "up",
     responseId: "vendor",
   };

@@ -13,7 +13,7 @@ import type { TokenUsage } from "../../conversation/usage.ts";
 import { DeltaPattern } from "../../fast/delta-pattern.ts";
 import { encodeFailure } from "../errors.ts";
 import { OutputPlaces } from "../output-places.ts";
-import { encodeEvent } from "../stream-events.ts";
+import { encodeEvent, encodeLastEvent } from "../stream-events.ts";
 import { isSearch, readUsage } from "../usage.ts";
 import { EMPTY_PARTS, OpenItems, type OpenTextItem, TEXT_EVENTS } from "./open-items.ts";
 import {
@@ -102,7 +102,7 @@ export class ResponsesRelay extends ForwardedStream implements AnswerRelay {
     if (terminal === null) return "";
     const response = this.fillOutput(asFields(terminal["response"]) ?? {});
     const sequence_number = this.countEvent(terminal["sequence_number"]);
-    return encodeEvent({ ...terminal, sequence_number, response: encodePriced(response, end) });
+    return encodeLastEvent({ ...terminal, sequence_number, response: encodePriced(response, end) });
   }
 
   /** Agents ignore a bare `error` event, so the error is sent as a failed response. */
@@ -116,7 +116,7 @@ export class ResponsesRelay extends ForwardedStream implements AnswerRelay {
       error: encodeFailure(error),
       output: this.readItems(this.openItems.read()),
     };
-    return encodeEvent({ type: "response.failed", sequence_number: this.countEvent(null), response });
+    return encodeLastEvent({ type: "response.failed", sequence_number: this.countEvent(null), response });
   }
 
   protected readEvent({ text, start, end, name }: SplitEvent): void {

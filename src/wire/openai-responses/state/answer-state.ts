@@ -91,6 +91,8 @@ export interface StatePiece {
   readonly out: string;
   /** The last event, and the response that has ended with it; null if the stream goes on. */
   readonly last: LastEvent | null;
+  /** What follows the last event: the end of the stream. */
+  readonly after: string;
 }
 
 /** The end of an answer: the last event of a stream, or the whole of it. */
@@ -132,12 +134,12 @@ export class StateStream {
     private readonly shaper: AnswerShaper | null = null,
   ) {}
 
-  /** Reads a piece, bytes as Latin-1. Nothing may follow the last event. */
+  /** Reads a piece, bytes as Latin-1. Only the end of the stream may follow the last event. */
   read(piece: string): StatePiece {
     const joint = piece.startsWith("\n") && this.held.at(-1)?.endsWith("\n");
     if (!joint && !piece.includes(BLANK_LINE)) {
       this.held.push(piece);
-      return { out: "", last: null };
+      return { out: "", last: null, after: "" };
     }
     const text = this.held.join("") + piece;
     this.held = [];
@@ -164,12 +166,12 @@ export class StateStream {
         continue;
       }
       const changed = setEventState(event.slice(begin.length), this.state);
-      if (LAST.has(kind)) return { out, last: readLast(begin, changed) };
+      if (LAST.has(kind)) return { out, last: readLast(begin, changed), after: text.slice(from) };
       this.first ??= changed;
       out += begin + changed;
     }
     if (from < text.length) this.held.push(text.slice(from));
-    return { out, last: null };
+    return { out, last: null, after: "" };
   }
 }
 

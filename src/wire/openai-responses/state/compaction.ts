@@ -65,10 +65,10 @@ export class CompactionAnswer implements AnswerShaper {
   }
 
   /** Keeps the events of a stream that do not belong to items, and shapes its end. */
-  shape({ out, last }: StatePiece): StatePiece {
+  shape({ out, last, after }: StatePiece): StatePiece {
     const kept = out.split("\n\n").filter((event) => !OF_ITEMS.test(event));
     this.sent += kept.filter((event) => event.startsWith("event: ")).length;
-    return { out: kept.join("\n\n"), last: last === null ? null : this.shapeLast(last.ended) };
+    return { out: kept.join("\n\n"), last: last === null ? null : this.shapeLast(last.ended), after };
   }
 
   private shapeLast(found: EndedResponse): LastEvent {

@@ -204,8 +204,8 @@ export class ItemWriter {
     this.takeLogprobs(open);
     this.emitEnd(open);
     item.openParts--;
-    const isSingle = item.group.kind !== "message" && item.group.kind !== "reasoning";
-    if (item.openParts === 0 && (isSingle || item !== this.current)) this.closeItem(item, "completed");
+    // The end of the answer tells whether the last item is complete.
+    if (item.openParts === 0 && item !== this.current) this.closeItem(item, "completed");
     if (!open.hasLateSignature) return;
     this.detachCurrent();
     this.writeSignature(item.partAt(open.index), "after");

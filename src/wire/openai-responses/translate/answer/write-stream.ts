@@ -10,7 +10,7 @@ import type {
 } from "../../../canonical/model/format.ts";
 import type { Extras } from "../../../canonical/model/parts.ts";
 import { encodeFailure } from "../../errors.ts";
-import { encodeEvent } from "../../stream-events.ts";
+import { encodeEvent, STREAM_END } from "../../stream-events.ts";
 import { keepForAnswer } from "./keep-for-answer.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./response-fields.ts";
 import { ItemWriter } from "./write-items.ts";
@@ -77,7 +77,7 @@ class ResponseWriter implements AnswerWriter {
     };
     const response = encodeResponse(this.begun, outcome, end);
     this.emit(`response.${String(response["status"])}`, { response });
-    return this.takeOutput();
+    return this.takeOutput() + STREAM_END;
   }
 
   /** Encodes an error as a failed response, because agents ignore a bare `error` event. */
@@ -86,7 +86,7 @@ class ResponseWriter implements AnswerWriter {
     const output = this.items.readOutput();
     const response = { ...this.begun, status: "failed", error: encodeFailure(error), output };
     this.emit("response.failed", { response });
-    return this.takeOutput();
+    return this.takeOutput() + STREAM_END;
   }
 
   /** Emits the start of the stream, once. */

@@ -78,8 +78,10 @@ export function decodeToolChoice(value: unknown, tools: readonly Tool[]): ToolCh
   const customs = listCustoms(tools);
   const named = readNamed(fields, customs);
   if (named !== null) return { kind: "tool", name: named };
-  const { type, mode, tools: list } = fields;
-  if (type !== "allowed_tools" || !Array.isArray(list) || Object.keys(fields).length !== 3) return native;
+  // Open Responses lets clients leave out the mode.
+  const { type, mode = "auto", tools: list, ...others } = fields;
+  if (type !== "allowed_tools" || !Array.isArray(list) || Object.keys(others).length > 0) return native;
+  if (mode === "none") return { kind: "none" };
   if (mode !== "auto" && mode !== "required") return native;
   const names = list.map((entry) => readNamed(asFields(entry) ?? {}, customs));
   if (names.some((name) => name === null)) return native;
