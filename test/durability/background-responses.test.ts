@@ -56,7 +56,9 @@ test("a background response whose gateway was killed has failed after the next s
   });
   const events = (await call(second, `/responses/${body.id}?stream=true`)).text;
   expect(events).toStartWith("event: response.created");
-  expect(events.trimEnd().split("\n\n").at(-1)).toStartWith("event: response.failed");
+  const [last, end] = events.trimEnd().split("\n\n").slice(-2);
+  expect(last).toStartWith("event: response.failed");
+  expect(end).toBe("data: [DONE]");
   expect(vendor.calls).toHaveLength(calls);
   const generation = (await call(second, `/generation?id=${body.id}`)).body.data;
   expect(generation).toMatchObject({ outcome: "interrupted" });

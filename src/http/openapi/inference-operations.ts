@@ -141,7 +141,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     responses: streamableResponses(
       ResponsesResponse,
       null,
-      "Events are those of OpenAI's Responses API; the last one is `response.completed`, `response.incomplete` or `response.failed`. A GET with an upgrade opens a WebSocket at the same path, over which each `response.create` is such a request.",
+      "Events are those of OpenAI's Responses API; the last one is `response.completed`, `response.incomplete` or `response.failed`, and `data: [DONE]` follows it. A GET with an upgrade opens a WebSocket at the same path, over which each `response.create` is such a request.",
     ),
     errorSchema: ResponsesErrorBody,
   },

@@ -176,6 +176,9 @@ class ResponsesParts implements ClientRequestParts {
     if (scanned.hasCustomTools && !takesCustomTools) return false;
     // Tools of a namespace may be free-text tools too.
     if (scanned.hasNamespaces && !(takesToolNamespaces && takesCustomTools)) return false;
+    // Only OpenAI knows allowed_tools, and only with a mode.
+    const { allowsTools } = scanned;
+    if (allowsTools !== null && !(takesCustomTools && allowsTools === "with-mode")) return false;
     if (!takesToolNamespaces && hasTrigger(scanned.text, scanned.root)) return false;
     const { blankTexts } = provider.model;
     if (blankTexts !== undefined && hasBlanks(scanned, blankTexts)) return false;

@@ -42,7 +42,7 @@ export const RESPONSES_REQUEST_SHAPE = allFields({
   top_p: LEAF,
   top_logprobs: LEAF,
   tools: items(TOOL),
-  tool_choice: fields({ type: LEAF, name: LEAF }),
+  tool_choice: fields({ type: LEAF, name: LEAF, mode: LEAF }),
   parallel_tool_calls: LEAF,
   include: items(LEAF),
   reasoning: LEAF,

@@ -97,7 +97,8 @@ describe.each(Object.keys(APIS) as (keyof typeof APIS)[])(
         await call.end();
       });
       const { status, text } = await ask(api, true, () => vendor.calls[0]?.openGate());
-      const last: Json = JSON.parse(text.trimEnd().split("data: ").at(-1) as string);
+      const ended = text.trimEnd().replace(/\n\ndata: \[DONE\]$/, "");
+      const last: Json = JSON.parse(ended.split("data: ").at(-1) as string);
       const error = api === "responses" ? last.response.error : last.error;
       expect([status, error.metadata]).toMatchObject([200, FACTS]);
     });

@@ -10,6 +10,8 @@ export interface Speech {
   readonly call?: readonly string[];
   /** The name of that function, `find` by default. */
   readonly name?: string;
+  /** The phase of the text, which only Responses have. */
+  readonly phase?: string;
   /** The answer is cut off at its limit of tokens. */
   readonly isCut?: true;
 }
@@ -23,9 +25,10 @@ export function speak(speech: Speech): Play {
     const [, path = ""] = call.head.split(" ");
     const method = /(\w+)(?:\?.*)?$/.exec(path)?.[1] ?? "";
     const format = FORMATS[method] ?? CHAT;
-    if (!call.isStream && method !== "streamGenerateContent") return call.respond(200, format.whole(speech));
+    if (!call.isStream && method !== "streamGenerateContent")
+      return call.respond(200, format.whole(speech, call.body));
     await call.begin(200, { "content-type": "text/event-stream" });
-    for (const event of format.stream(speech)) {
+    for (const event of format.stream(speech, call.body)) {
       const { type } = event as { readonly type?: string };
       const name = type === undefined ? "" : `event: ${type}\n`;
       await call.piece(`${name}data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`);
@@ -35,8 +38,8 @@ export function speak(speech: Speech): Play {
 }
 
 interface Speaking {
-  whole(speech: Speech): unknown;
-  stream(speech: Speech): readonly unknown[];
+  whole(speech: Speech, asked: Body): unknown;
+  stream(speech: Speech, asked: Body): readonly unknown[];
 }
 
 const join = (pieces: readonly string[] = []) => pieces.join("");
@@ -127,13 +130,20 @@ const RESPONSE = { id: "resp_1", object: "response", created_at: 1, model: "up" 
 const RESPONSE_USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
 
 const RESPONSES: Speaking = {
-  whole: (speech) => ({ ...RESPONSE, ...endOf(speech), output: itemsOf(speech), usage: RESPONSE_USAGE }),
-  stream(speech) {
+  whole: (speech, asked) => ({
+    ...RESPONSE,
+    ...echoOf(asked),
+    ...endOf(speech),
+    output: itemsOf(speech),
+    usage: RESPONSE_USAGE,
+  }),
+  stream(speech, asked) {
     const items = itemsOf(speech);
     const events = items.flatMap((item, output_index) => itemEvents(item, { speech, output_index }));
-    const created = { ...RESPONSE, status: "in_progress", output: [] };
+    const response = { ...RESPONSE, ...echoOf(asked) };
+    const created = { ...response, status: "in_progress", output: [] };
     const end = endOf(speech);
-    const ended = { ...RESPONSE, ...end, output: items, usage: RESPONSE_USAGE };
+    const ended = { ...response, ...end, output: items, usage: RESPONSE_USAGE };
     return [
       { type: "response.created", response: created },
       ...events,
@@ -142,20 +152,41 @@ const RESPONSES: Speaking = {
   },
 };
 
+/** The fields of a request that are no part of its response, or are others there. */
+const UNREPEATED = new Set(["input", "stream", "include", "service_tier", "model", "store"]);
+
+function echoOf(asked: Body): Body {
+  return Object.fromEntries(Object.entries(asked).filter(([name]) => !UNREPEATED.has(name)));
+}
+
+/** Later than any clock of a test. Seconds since the epoch. */
+const COMPLETED_AT = 4_000_000_000;
+
 function endOf({ isCut }: Speech) {
   return isCut
     ? { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }
-    : { status: "completed", completed_at: 2, incomplete_details: null };
+    : { status: "completed", completed_at: COMPLETED_AT, incomplete_details: null };
 }
 
-function itemsOf({ text, reasoning, call, name = FUNCTION, isCut }: Speech) {
+function itemsOf({ text, reasoning, call, name = FUNCTION, phase, isCut }: Speech) {
   const status = isCut ? "incomplete" : "completed";
   const part = { type: "output_text", text: join(text), annotations: [] };
   return [
     ...(reasoning
       ? [{ id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: join(reasoning) }] }]
       : []),
-    ...(text ? [{ id: "msg_1", type: "message", role: "assistant", status, content: [part] }] : []),
+    ...(text
+      ? [
+          {
+            id: "msg_1",
+            type: "message",
+            role: "assistant",
+            status,
+            content: [part],
+            ...(phase && { phase }),
+          },
+        ]
+      : []),
     ...(call
       ? [
           {

@@ -22,6 +22,7 @@ import { markCaches } from "../../canonical/fit/mark-caches.ts";
 import { placeMadeImages } from "../../canonical/fit/place-made-images.ts";
 import { repairConversation } from "../../canonical/fit/repair-conversation.ts";
 import { type EmptyTurn, type RestoredTurn, restoreTurns } from "../../canonical/fit/restore-turns.ts";
+import { restrictTools } from "../../canonical/fit/restrict-tools.ts";
 import { stripReasoning } from "../../canonical/fit/strip-reasoning.ts";
 import type { AnswerEvent } from "../../canonical/model/answer.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec } from "../../canonical/model/format.ts";
@@ -307,6 +308,7 @@ function adaptRequest(
     (given) => fitProvider(given, target),
     (given) => fitBlankTexts(given, { format, model }),
     (given) => fitTurns(given, model, FORMAT_TRAITS),
+    (given) => ({ request: restrictTools(given, { ...provider, format }), warnings: [] }),
     (given) => fitForcedTool(given, model.forcedTools),
     ...(provider.takesSchemas === false ? [askForSchema] : []),
     (given) => expressTools(given, format.name),

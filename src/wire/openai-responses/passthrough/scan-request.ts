@@ -16,6 +16,7 @@ import { scanBody } from "../../../base/json/scan-body.ts";
 import { applySplices, type Splice } from "../../../base/json/splice.ts";
 import { ENVELOPE_START } from "../../canonical/model/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
+import { ALLOWED_TOOLS } from "../../conversation/calls/check-tool-choice.ts";
 import type { OutlineAssistant, OutlineMessage } from "../../conversation/calls/outline.ts";
 import { correctDataUrl } from "../../conversation/media-types.ts";
 import { readRoutingMembers } from "../../conversation/preferences.ts";
@@ -47,6 +48,8 @@ export interface ScannedResponsesRequest extends ScannedRequest {
   readonly hasCustomTools: boolean;
   /** Whether it has namespaces of tools, calls in one, or items that add tools. Only hosts with namespaces support these. */
   readonly hasNamespaces: boolean;
+  /** Whether `tool_choice` is a list of allowed tools, and has a mode that OpenAI knows; null for another choice. */
+  readonly allowsTools: "with-mode" | "without-mode" | null;
   /** What it asks of responses that the gateway keeps. */
   readonly asked: AskedState;
   /** The vendors that encrypted the reasoning in it, see `REASONING_ORIGINS`. */
@@ -97,6 +100,7 @@ function readRequest(
       (root.fields.context_management?.kind ?? "null") !== "null",
     needsHub: reasoning.isForeign || input.some((item) => isWord(text, item.fields.type, "item_reference")),
     hasPlainReasoning: reasoning.isPlain,
+    allowsTools: readAllowed(text, root.fields.tool_choice),
     hasCustomTools:
       tools.some((tool) => isWord(text, tool.fields.type, "custom")) ||
       input.some((item) => lookUp(text, item.fields.type, CUSTOM_ITEMS)),
@@ -222,6 +226,17 @@ export function kindOf(text: string, item: ResponsesItem): ItemKind {
   if (known !== undefined) return known;
   const isCall = isHostedCall(stringViewOf(text, type) ?? "") && callIdOf(text, item) !== "";
   return isCall ? "hosted-call" : "native";
+}
+
+/** OpenAI requires one of these modes; Open Responses has another one, and lets clients leave it out. */
+const OPENAI_MODES = wordTable<true>({ auto: true, required: true });
+
+function readAllowed(
+  text: string,
+  choice: ResponsesBody["fields"]["tool_choice"],
+): ScannedResponsesRequest["allowsTools"] {
+  if (!isWord(text, choice?.fields.type, ALLOWED_TOOLS)) return null;
+  return lookUp(text, choice?.fields.mode, OPENAI_MODES) ? "with-mode" : "without-mode";
 }
 
 /** Counts texts, arguments and tools. The tokens of images and files do not depend on their bytes. */

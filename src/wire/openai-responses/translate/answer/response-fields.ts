@@ -94,4 +94,5 @@ export function encodeResponse(start: Fields, outcome: Outcome, end: AnswerEnd):
   };
 }
 
-const OVERWRITTEN = new Set(["usage", "completed_at"]);
+/** The vendor may have got fewer tools than the client has sent, and under other names. */
+const OVERWRITTEN = new Set(["usage", "completed_at", "tools", "tool_choice"]);
