@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Behavior,
   itemsOf,
@@ -18,6 +18,7 @@ let site: OpenSite;
 beforeAll(async () => {
   site = await startOpenSite();
 });
+afterEach(() => site.disconnect());
 afterAll(() => site.stop());
 
 /** A request whose stream is checked. */

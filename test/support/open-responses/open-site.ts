@@ -1,5 +1,6 @@
 import { type Frame, openSocket, type SocketClient } from "../clients/socket-client.ts";
 import { startTestGateway, type TestGateway } from "../gateway/gateway.ts";
+import { createTestHealth } from "../gateway/test-health.ts";
 import { SCRIPTS } from "../vendors/scripts/all-scripts.ts";
 import type { VendorScript } from "../vendors/scripts/vendor-script.ts";
 import { type Speech, type SpokenFormat, speak, speakAsAgent } from "../vendors/speaking-vendor.ts";
@@ -63,18 +64,22 @@ export interface OpenSite {
   /** Asks for a response over a WebSocket, and returns its frames. */
   turn(client: SocketClient, body: object): Promise<readonly Json[]>;
   connect(): Promise<SocketClient>;
+  /** Closes all connections. */
+  disconnect(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Starts a site. `yaml` has further members of the configuration. */
 export async function startOpenSite(yaml = ""): Promise<OpenSite> {
   const vendor = startVendor();
+  const health = createTestHealth();
   const providers = FORMATS.map(
     (format) =>
       `  host-${format}: {base_url: "${vendor.baseUrl}", format: ${format}, api_keys: [sk-host-0123456789], models: [{id: acme/${format}, name: up, input: [text, image], output: text}]}`,
   );
   const gateway = await startTestGateway({
     repeats: 0,
+    health: health.health,
     yaml: `sandbox: on\nproviders:\n${providers.join("\n")}\n${yaml}`,
   });
   const sockets: SocketClient[] = [];
@@ -88,6 +93,8 @@ export async function startOpenSite(yaml = ""): Promise<OpenSite> {
     gateway,
     vendor,
     behave(target, behavior) {
+      // An earlier failure would make the gateway avoid the vendor.
+      health.reset();
       if (target.format === null) return MARKERS[behavior];
       vendor.perform(PLAYS[behavior](SCRIPTS[target.format]));
       return "";
@@ -118,8 +125,10 @@ export async function startOpenSite(yaml = ""): Promise<OpenSite> {
       sockets.push(client);
       return client;
     },
+    async disconnect() {
+      await Promise.all(sockets.splice(0).map((socket) => socket.close()));
+    },
     async stop() {
-      await Promise.all(sockets.map((socket) => socket.close()));
       await gateway.stop();
       vendor.stop();
     },

@@ -311,8 +311,8 @@ const FORMATS: Readonly<Record<string, Speaking>> = {
 };
 
 /**
- * A vendor whose model behaves like that of an agent: it calls the first function of a request with these arguments until the last
- * message has results, and then says this.
+ * A vendor whose model behaves like that of an agent: it calls the first function of a request with these arguments until one of
+ * the last two messages has results, and then says this.
  */
 export function speakAsAgent({ text = [], call = [], ...speech }: Speech): Play {
   return (received) => {
@@ -327,7 +327,7 @@ const RESULT = /"(?:tool_result|function_call_output|functionResponse)"|"role":"
 function toolToCall(body: Body): string | null {
   const [first] = (body["tools"] ?? []) as readonly Body[];
   const messages = (body["messages"] ?? body["contents"] ?? body["input"]) as readonly unknown[] | string;
-  if (first === undefined || RESULT.test(JSON.stringify(messages.at(-1)))) return null;
+  if (first === undefined || RESULT.test(JSON.stringify(messages.slice(-2)))) return null;
   if (/"none"|"NONE"/.test(JSON.stringify([body["tool_choice"], body["toolConfig"]]))) return null;
   const [declared] = (first["functionDeclarations"] ?? [first["function"] ?? first]) as readonly Body[];
   return declared === undefined ? null : String(declared["name"]);

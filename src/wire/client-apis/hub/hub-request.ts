@@ -114,9 +114,10 @@ export class HubRequest {
   encode(target: UpstreamTarget): EncodedBody & { readonly answers: HubAnswers } {
     const { decoded, composed } = this.compose(target);
     const body = decoded.print(composed.body) ?? this.printWhole(target);
-    const { tools: renamed, prefill, repair, carriesReasoning, warnings } = this.compose(target).composed;
+    const { tools: renamed, prefill, isRestricted, ...encoded } = this.compose(target).composed;
+    const { repair, carriesReasoning, warnings } = encoded;
     const { format } = target.provider;
-    const answers = new HubAnswers(this, format, { renamed, prefill });
+    const answers = new HubAnswers(this, format, { renamed, prefill }, isRestricted);
     return { format, body, heldBytes: ownBytesOf(body), repair, carriesReasoning, warnings, answers };
   }
 
@@ -174,11 +175,12 @@ export class HubAnswers implements TextAnswers {
     private readonly hub: HubRequest,
     private readonly format: ProviderFormat,
     private readonly changes: AnswerChanges = UNCHANGED,
+    private readonly isRestricted = false,
   ) {}
 
-  /** Whether the answer has to be changed: it has tools under other names or kinds, or repeats its beginning. */
+  /** Whether the answer has to be changed: it has tools under other names or kinds, or only some of them, or repeats its beginning. */
   get mustRestore(): boolean {
-    return this.changes.renamed.size > 0 || this.changes.prefill !== null;
+    return this.isRestricted || this.changes.renamed.size > 0 || this.changes.prefill !== null;
   }
 
   /** Returns what another thread needs to translate the answer. */
@@ -228,6 +230,8 @@ interface Composition {
 interface Composed extends Omit<EncodedBody, "format" | "body" | "heldBytes"> {
   readonly body: Fields;
   readonly tools: RenamedTools;
+  /** Whether the upstream gets only the tools that `tool_choice` allows. */
+  readonly isRestricted: boolean;
   readonly prefill: string | null;
 }
 
@@ -257,6 +261,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget, own: F
     body: affordable.body,
     repair,
     tools: flat.renamed,
+    isRestricted: request.toolChoice?.kind === "allowed" && flat.request.toolChoice?.kind !== "allowed",
     prefill: codec.prefillOf?.(affordable.body, provider.traits) ?? null,
     carriesReasoning: carriesReasoning(flat.request),
     warnings: warnOfOverrides(
