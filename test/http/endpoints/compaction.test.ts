@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ProfileSite, RESPONSES, startProfileSite } from "../../profiles/sites/profile-site.ts";
+import { findFaults } from "../../support/open-responses/shapes.ts";
 
 const HOSTS = `
 providers:
@@ -65,6 +66,8 @@ describe("a request of Codex for a compaction", () => {
       headers: { authorization: `Bearer ${site.gateway.key}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "openai/gpt-5.4", input: input.slice(0, 1), instructions: "" }),
     });
-    expect(await response.json()).toMatchObject({ object: "response.compaction", output: [compaction] });
+    const compacted = await response.json();
+    expect(compacted).toMatchObject({ object: "response.compaction", output: [compaction] });
+    expect(findFaults("compaction", compacted)).toEqual([]);
   });
 });

@@ -3,7 +3,6 @@ import { CONNECTION_LIMIT_FRAME } from "../../../src/wire/openai-responses/socke
 import {
   itemsOf,
   type OpenSite,
-  SPOKEN,
   startOpenSite,
   TARGETS,
   TOOL,
@@ -12,6 +11,7 @@ import {
 } from "../../support/open-responses/open-site.ts";
 import { findFaults } from "../../support/open-responses/shapes.ts";
 import { findBrokenRules, type Json } from "../../support/open-responses/stream-rules.ts";
+import { SPOKEN } from "../../support/vendors/scripts/behaviors.ts";
 
 let site: OpenSite;
 beforeAll(async () => {

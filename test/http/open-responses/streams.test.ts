@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import {
-  type Behavior,
   itemsOf,
   LONG_TOOL,
   type OpenSite,
   readSse,
-  SPOKEN,
   startOpenSite,
   TARGETS,
   type Target,
@@ -13,6 +11,7 @@ import {
   textOf,
 } from "../../support/open-responses/open-site.ts";
 import { findBrokenRules, type Json } from "../../support/open-responses/stream-rules.ts";
+import { type Behavior, SPOKEN } from "../../support/vendors/scripts/behaviors.ts";
 
 let site: OpenSite;
 beforeAll(async () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import {
   itemsOf,
   type OpenSite,
-  SPOKEN,
   startOpenSite,
   TARGETS,
   type Target,
@@ -11,6 +10,7 @@ import {
 } from "../../support/open-responses/open-site.ts";
 import { findFaults } from "../../support/open-responses/shapes.ts";
 import type { Json } from "../../support/open-responses/stream-rules.ts";
+import { SPOKEN } from "../../support/vendors/scripts/behaviors.ts";
 
 let site: OpenSite;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { type Frame, openSocket, type SocketClient } from "../clients/socket-cli
 import { startTestGateway, type TestGateway } from "../gateway/gateway.ts";
 import { createTestHealth } from "../gateway/test-health.ts";
 import { SCRIPTS } from "../vendors/scripts/all-scripts.ts";
-import type { VendorScript } from "../vendors/scripts/vendor-script.ts";
-import { type Speech, type SpokenFormat, speak, speakAsAgent } from "../vendors/speaking-vendor.ts";
-import { type Play, startVendor, type Vendor } from "../vendors/vendor.ts";
+import { type Behavior, CUT_FUNCTION, PLAYS, SPOKEN_FORMATS } from "../vendors/scripts/behaviors.ts";
+import type { SpokenFormat } from "../vendors/speaking-vendor.ts";
+import { startVendor, type Vendor } from "../vendors/vendor.ts";
 import type { Json } from "./stream-rules.ts";
 
 /** Where a response comes from: the sandbox, or a simulated vendor of a format. */
@@ -15,10 +15,8 @@ export interface Target {
   readonly format: SpokenFormat | null;
 }
 
-const FORMATS: readonly SpokenFormat[] = ["openai-chat", "openai-responses", "anthropic-messages", "gemini"];
-
 /** The vendors, one for each upstream format. */
-export const VENDORS: readonly Target[] = FORMATS.map((format) => ({
+export const VENDORS: readonly Target[] = SPOKEN_FORMATS.map((format) => ({
   name: `a vendor of ${format}`,
   model: `acme/${format}`,
   format,
@@ -29,25 +27,6 @@ export const TARGETS: readonly Target[] = [
   { name: "the sandbox", model: "sandbox/agent", format: null },
   ...VENDORS,
 ];
-
-/** How the model answers: `agent` calls the first tool, and answers its result with text; the others do not. */
-export type Behavior =
-  | "agent"
-  | "reasoning"
-  /** The answer is cut off at its limit of tokens: in its text, or in a call. */
-  | "cut"
-  | "cut-call"
-  /** An error in the middle of the stream. */
-  | "late-failure"
-  | "failure"
-  | "limited"
-  /** The conversation is longer than the context of the model. */
-  | "overflow";
-
-/** The pieces of the text of each answer of a vendor. */
-export const SPOKEN: readonly string[] = ["Alpha ", "one ", "two"];
-const CALL = ['{"q":', '"x"}'];
-const REASONING = ["Let me ", "think."];
 
 /** A gateway with the sandbox and one vendor that speaks every format. */
 export interface OpenSite {
@@ -73,7 +52,7 @@ export interface OpenSite {
 export async function startOpenSite(yaml = ""): Promise<OpenSite> {
   const vendor = startVendor();
   const health = createTestHealth();
-  const providers = FORMATS.map(
+  const providers = SPOKEN_FORMATS.map(
     (format) =>
       `  host-${format}: {base_url: "${vendor.baseUrl}", format: ${format}, api_keys: [sk-host-0123456789], models: [{id: acme/${format}, name: up, input: [text, image], output: text}]}`,
   );
@@ -147,50 +126,6 @@ const MARKERS: Readonly<Record<Behavior, string>> = {
   overflow: "[sandbox:context] ",
 };
 
-type MakePlay = (script: VendorScript) => Play;
-
-const AGENT: Speech = { text: SPOKEN, call: CALL };
-
-const PLAYS: Readonly<Record<Behavior, MakePlay>> = {
-  agent: () => speakAsAgent(AGENT),
-  reasoning: () => speak({ reasoning: REASONING, text: SPOKEN }),
-  cut: () => speak({ text: ["Alpha ", "one"], isCut: true }),
-  "cut-call": (script) => {
-    if (script.format === "openai-responses")
-      return speak({ call: ['{"q":'], name: LONG_TOOL.name, isCut: true });
-    return (call) => playPieces(call, script, [script.beginCall(), script.close("length")]);
-  },
-  "late-failure": (script) => async (call) => {
-    await call.begin(200, { "content-type": script.contentType });
-    await call.piece(script.begin("Alpha"));
-    // A failure before the first token would be an error response.
-    await call.gate();
-    await call.piece(script.fail(script.errors.failed));
-    await call.end();
-  },
-  failure: (script) => (call) => call.respond(script.errors.failed.status, script.errors.failed.body),
-  limited: (script) => (call) => call.respond(script.errors.limited.status, script.errors.limited.body),
-  overflow: () => (call) => call.respond(400, OVERFLOW),
-};
-
-/** OpenAI's error, by its code. */
-const OVERFLOW = {
-  error: {
-    message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
-    type: "invalid_request_error",
-    param: "input",
-    code: "context_length_exceeded",
-  },
-};
-
-type Call = Parameters<Play>[0];
-
-async function playPieces(call: Call, script: VendorScript, pieces: readonly Buffer[]): Promise<void> {
-  await call.begin(200, { "content-type": script.contentType });
-  for (const piece of pieces) await call.piece(piece);
-  await call.end();
-}
-
 /** An event as it was sent. */
 export interface SentEvent {
   /** The fields of the event: `event`, `data`, and any other. */
@@ -225,7 +160,7 @@ export const TOOL = {
 /** A function that is called with more tokens than the smallest limit that a request may have. */
 export const LONG_TOOL = {
   ...TOOL,
-  name: "look",
+  name: CUT_FUNCTION,
   parameters: {
     type: "object",
     properties: { at: { const: "word ".repeat(40) } },
