@@ -699,7 +699,7 @@ describe("the models endpoint", () => {
   test("lists all models", async () => {
     const ids = (await Array.fromAsync(openai.models.list())).map(({ id }) => id);
     const tiers = ["frontier", "balanced", "free", "small"].map((name) => `gateway-auto/${name}`);
-    const names = ["echo", "embed", "moderate", "rank", "draw", "speak", "transcribe"];
+    const names = ["echo", "agent", "embed", "moderate", "rank", "draw", "speak", "transcribe"];
     const models = names.flatMap((name) => [`sandbox/${name}`, `sandbox/${name}:free`]);
     expect(ids).toEqual([...tiers, ...models, "mistralai/sandbox-fim"]);
   });

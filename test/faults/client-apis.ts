@@ -202,6 +202,7 @@ const responses: ClientApi = {
   ask: (model, stream) => ({ model, stream, input: PROMPT }),
   readStream(body) {
     const events = readEvents(body);
+    expect(events.pop()).toEqual({ name: null, data: "[DONE]" });
     for (const [index, { name, data }] of events.entries()) {
       expect([name, data.sequence_number]).toEqual([data.type, index]);
     }

@@ -349,7 +349,7 @@ describe("GET providers", () => {
 
   test("contains the number of models that a provider serves", async () => {
     const sandbox = (await list("/providers")).data.find(({ slug }) => slug === "sandbox");
-    // Echo, embed, moderate, rank, draw, speak and transcribe, each also free, and one that fills in the middle.
-    expect(sandbox?.["models"]).toBe(15);
+    // Echo, agent, embed, moderate, rank, draw, speak and transcribe, each also free, and one that fills in the middle.
+    expect(sandbox?.["models"]).toBe(17);
   });
 });
