@@ -178,6 +178,32 @@ const KILO = {
 } as const;
 const KILO_ENV = { KILO_DISABLE_AUTOUPDATE: "1", KILO_TELEMETRY_LEVEL: "off" };
 
+/** Configured with the file that `cline auth` writes. */
+export const CLINE: Agent = {
+  name: "Cline",
+  npmPackage: "cline",
+  version: "3.0.65",
+  command: "cline",
+  api: "chat completions",
+  prepare: ({ base, key, model }, prompt) => {
+    const provider = "openai-compatible";
+    const settings = { provider, apiKey: key, model, baseUrl: base };
+    const configured = { settings, updatedAt: "2026-11-01T00:00:00.000Z", tokenSource: "manual" };
+    return {
+      args: ["--provider", provider, "--model", model, "--auto-approve", "true", prompt],
+      env: {},
+      files: {
+        ".cline/data/settings/providers.json": JSON.stringify({
+          version: 1,
+          lastUsedProvider: provider,
+          modes: {},
+          providers: { [provider]: configured },
+        }),
+      },
+    };
+  },
+};
+
 /** Unmodified: the agent treats the gateway as its own service, under that service's path. */
 export const KILOCODE: Agent = {
   ...KILO,

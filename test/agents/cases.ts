@@ -1,6 +1,7 @@
 import {
   type Agent,
   CLAUDE_CODE,
+  CLINE,
   CODEX,
   CODEX_OVER_WEBSOCKET,
   KILOCODE,
@@ -71,6 +72,10 @@ export const GATEWAY_CASES: readonly AgentCase[] = [
   onGemini(OPENCODE),
   onChat(QWEN_CODE),
   onMessages(QWEN_CODE),
+  onChat(CLINE),
+  onDeepseek(CLINE),
+  onMessages(CLINE),
+  onGemini(CLINE),
   onChat(KILOCODE),
   onDeepseek(KILOCODE),
   onMessages(KILOCODE),

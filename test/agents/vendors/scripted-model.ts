@@ -121,7 +121,7 @@ type Meaning = "path" | "content" | "command" | "patch";
 const MEANINGS: Readonly<Record<Meaning, RegExp>> = {
   path: /^(file_?path|absolute_path|path|file|file_?name|target_file)$/i,
   content: /^(contents?|text|file_text)$/i,
-  command: /^(command|cmd|script)$/i,
+  command: /^(commands?|cmd|script)$/i,
   patch: /^(patch|patch_?text|input)$/i,
 };
 
@@ -164,10 +164,15 @@ function callTool(
   const isRequired = (name: string): boolean => Array.isArray(required) && required.includes(name);
   const filled = propertiesOf(tool).flatMap(([name, schema]): [string, unknown][] => {
     const value = findValue(name, values);
-    if (value !== undefined) return [[name, schema["type"] === "array" ? ["bash", "-lc", value] : value]];
+    if (value !== undefined) return [[name, schema["type"] === "array" ? listWords(name, value) : value]];
     return isRequired(name) ? [[name, fillIn(schema)]] : [];
   });
   return { name: tool.name, arguments: Object.fromEntries(filled) };
+}
+
+/** Returns a value for a list: of commands, or of the words of one command. */
+function listWords(name: string, value: string): readonly string[] {
+  return name === "commands" ? [value] : ["bash", "-lc", value];
 }
 
 function findValue(name: string, values: CallValues): string | undefined {
