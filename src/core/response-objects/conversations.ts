@@ -1,5 +1,6 @@
 import { fail } from "../../base/failures/errors.ts";
 import { type Fields, tryParseFields } from "../../base/json/fields.ts";
+import { presentItem } from "../../wire/openai-responses/state/present-item.ts";
 import { listItemIds, nameItem } from "./chains/name-items.ts";
 import { mayAccess } from "./chains/object-access.ts";
 import { openContent, rejectLocked } from "./chains/open-chain.ts";
@@ -91,7 +92,7 @@ export class Conversations {
   async findItem(owner: ObjectOwner, id: string, itemId: string): Promise<Fields> {
     const { content } = await this.locate(owner, id, itemId);
     const found = [...content.input, ...content.output]
-      .map(tryParseFields)
+      .map(presentItem)
       .find((item) => item?.["id"] === itemId);
     return found ?? rejectItem(itemId);
   }

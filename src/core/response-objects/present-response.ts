@@ -1,4 +1,5 @@
 import { type Fields, tryParseFields } from "../../base/json/fields.ts";
+import { presentItem } from "../../wire/openai-responses/state/present-item.ts";
 import type { ObjectContent, ObjectHead } from "./records/response-object.ts";
 
 /** Returns a response as `GET /responses/{id}` shows it. */
@@ -26,7 +27,7 @@ export interface PageQuery {
 
 /** Returns a page of items, which are JSON in the order of the conversation. An unknown `after` begins at the first page. */
 export function pageOf(items: readonly string[], { order, limit, after }: PageQuery): ItemPage {
-  const parsed = items.map((item) => tryParseFields(item)).filter((item) => item !== null);
+  const parsed = items.map(presentItem).filter((item) => item !== null);
   const ordered = order === "asc" ? parsed : parsed.toReversed();
   const from = after === null ? 0 : ordered.findIndex((item) => item["id"] === after) + 1;
   const data = ordered.slice(from, from + limit);

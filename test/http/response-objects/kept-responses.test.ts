@@ -75,7 +75,7 @@ describe("a response with store: true", () => {
     expect(items.body).toMatchObject({
       object: "list",
       has_more: false,
-      data: [{ type: "message", role: "user", content: "Hi" }],
+      data: [{ type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] }],
     });
     expect(items.body.data[0].id).toMatch(/^msg_/);
     expect((await call(`/responses/${body.id}`, undefined, { method: "DELETE" })).body).toEqual({
@@ -265,6 +265,27 @@ describe("a conversation", () => {
     expect((await call(`/conversations/${id}/items/${list.data[3].id}`)).status).toBe(404);
     await respond({ input: "Three", conversation: id });
     expect(sentMessages().map(([, text]) => text)).not.toContain("Added");
+  });
+
+  test("lists each message with its type, its status and its content as parts, however it was sent", async () => {
+    const items = [
+      { role: "user", content: "One" },
+      { role: "assistant", content: "Two" },
+      { role: "user", content: [{ type: "input_text", text: "Three" }] },
+    ];
+    const { id } = (await call("/conversations", { items })).body;
+    const { data } = (await call(`/conversations/${id}/items?order=asc`)).body;
+    const message = { id: expect.stringMatching(/^msg_/), type: "message", status: "completed" };
+    expect(data).toEqual([
+      { ...message, role: "user", content: [{ type: "input_text", text: "One" }] },
+      { ...message, role: "assistant", content: [{ type: "output_text", text: "Two", annotations: [] }] },
+      { ...message, role: "user", content: [{ type: "input_text", text: "Three" }] },
+    ]);
+    expect((await call(`/conversations/${id}/items/${data[0].id}`)).body).toEqual(data[0]);
+    // Vendors get them as they were sent.
+    vendor.perform(healthy("Alpha"));
+    await respond({ input: "Four", conversation: id });
+    expect(sentMessages().map(([, text]) => text)).toEqual(["One", "Two", "Three", "Four"]);
   });
 
   test("is used by one response at a time", async () => {
