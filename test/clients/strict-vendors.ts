@@ -25,9 +25,10 @@ export async function startStrictVendors(
   options: TestGatewayOptions = {},
 ): Promise<StrictVendors> {
   const openai = startVendor(createOpenaiChat("openai"), createOpenaiResponses());
+  const deepseek = startVendor(createOpenaiChat("deepseek"));
   const anthropic = startVendor(createAnthropicMessages());
   const google = startVendor(createGemini());
-  const vendors = [openai, anthropic, google];
+  const vendors = [openai, deepseek, anthropic, google];
   const gateway = await startTestGateway({
     ...options,
     usesRedis: false,
@@ -35,6 +36,7 @@ export async function startStrictVendors(
 sandbox: on
 providers:
   openai: {base_url: "${openai.origin}/v1", api_keys: ["${openai.key}"]}
+  deepseek: {base_url: "${deepseek.origin}/v1", api_keys: ["${deepseek.key}"]}
   anthropic: {base_url: "${anthropic.origin}", api_keys: ["${anthropic.key}"]}
   google: {base_url: "${google.origin}", api_keys: ["${google.key}"]}
 ${yaml}`,

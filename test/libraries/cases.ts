@@ -1,4 +1,5 @@
 import { SMALL_TALK, STRICT_MODELS, TASK, TASK_TOOLS } from "../clients/strict-vendors.ts";
+import { listAgentCases } from "./agent-cases.ts";
 
 /** A request that the programs send, and what every library must read from the answer. */
 export interface LibraryCase {
@@ -130,6 +131,7 @@ export function listCases(models: number): readonly LibraryCase[] {
     one("key", { limit: null }),
     one("credits", { used: expectedNumber }),
     one("generation", { isLast: true }),
+    ...listAgentCases(),
   ];
 }
 

@@ -34,6 +34,11 @@ function hasUsageChunk({ body, expected }: LibraryCase): boolean {
 
 const NPM = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", "."];
 
+const PIP = [
+  ["python3", "-m", "venv", "venv"],
+  ["venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"],
+];
+
 /** All programs. Versions are in the manifest of each. */
 export const PROGRAMS: readonly LibraryProgram[] = [
   {
@@ -59,12 +64,27 @@ export const PROGRAMS: readonly LibraryProgram[] = [
     libraries: "openai and anthropic (Python)",
     needs: ["python3"],
     advice: "Install Python 3.9 or newer with venv.",
-    install: [
-      ["python3", "-m", "venv", "venv"],
-      ["venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"],
-    ],
+    install: PIP,
     run: ["venv/bin/python3", "main.py"],
     handles: isOf(BOTH),
+  },
+  {
+    folder: "agents-javascript",
+    libraries: "@openai/agents (JavaScript)",
+    needs: ["node", "npm"],
+    advice: "Install Node.js 20 or newer.",
+    install: [NPM],
+    run: ["node", "main.mjs"],
+    handles: isOf(["agents"]),
+  },
+  {
+    folder: "agents-python",
+    libraries: "openai-agents (Python)",
+    needs: ["python3"],
+    advice: "Install Python 3.10 or newer with venv.",
+    install: PIP,
+    run: ["venv/bin/python3", "main.py"],
+    handles: isOf(["agents"]),
   },
   {
     folder: "go",
