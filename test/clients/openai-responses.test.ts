@@ -65,13 +65,17 @@ const STATELESS = {
 };
 
 /** Returns the input with the answer's items and a result for each of its tool calls. */
-function appendAnswer(input: Input, { output }: Response): Input {
-  const results = output.flatMap((item) =>
+function appendAnswer(input: Input, answer: Response): Input {
+  return [...input, ...(answer.output as Input), ...runTools(answer)];
+}
+
+/** Returns a result for each tool call of an answer. */
+function runTools({ output }: Response): Input {
+  return output.flatMap((item) =>
     item.type === "function_call"
       ? [{ type: "function_call_output" as const, call_id: item.call_id, output: runTool(item.name) }]
       : [],
   );
-  return [...input, ...(output as Input), ...results];
 }
 
 const MODELS = Object.entries(STRICT_MODELS);
@@ -141,6 +145,64 @@ describe.each(MODELS)("a vendor of %s", (_format, model) => {
     },
   );
 
+  test.each(["previous_response_id", "conversation"] as const)(
+    "completes a task of which each turn sends only what is new, and gets its reasoning back: %s",
+    async (field) => {
+      const { id: conversation } = await openai.conversations.create();
+      const begin = field === "conversation" ? { conversation } : { store: true };
+      const settings = { model, tools: TOOLS, reasoning: STATELESS.reasoning };
+      let answer = await openai.responses.create({ ...settings, ...begin, input: TASK });
+      for (let turn = 1; turn < 3; turn++) {
+        const state = field === "conversation" ? { conversation } : { previous_response_id: answer.id };
+        answer = await openai.responses.create({
+          ...settings,
+          store: true,
+          ...state,
+          input: runTools(answer),
+        });
+      }
+      expect(answer.output_text).toBe(TASK_ANSWER);
+      expectCompleteHistories(vendors, 3);
+      const types: string[] = [];
+      const items =
+        field === "conversation"
+          ? openai.conversations.items.list(conversation, { order: "asc" })
+          : openai.responses.inputItems.list(answer.id, { order: "asc" });
+      for await (const item of items) types.push(item.type);
+      expect(types[0]).toBe("message");
+      expect(types.filter((type) => type === "function_call_output")).toHaveLength(3);
+      expect(await openai.responses.retrieve(answer.id)).toMatchObject({
+        id: answer.id,
+        output: answer.output,
+      });
+    },
+  );
+
+  test.each(["polls", "reads the stream from an event on"])(
+    "answers in the background a client that %s",
+    async (way) => {
+      const begun = await openai.responses.create({ model, input: "Hello!", background: true });
+      expect(begun.status).toBe("in_progress");
+      if (way === "polls") {
+        const ended = await eventually("the response has ended", async () => {
+          const response = await openai.responses.retrieve(begun.id);
+          return response.status === "in_progress" ? null : response;
+        });
+        expect([ended.status, ended.output_text]).toEqual(["completed", SMALL_TALK]);
+        return;
+      }
+      const stream = await openai.responses.retrieve(begun.id, { stream: true, starting_after: 0 });
+      const numbers: number[] = [];
+      let text = "";
+      for await (const event of stream) {
+        numbers.push(event.sequence_number);
+        if (event.type === "response.output_text.delta") text += event.delta;
+      }
+      expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+      expect(text).toBe(SMALL_TALK);
+    },
+  );
+
   test("receives a request for structured output in its own format", async () => {
     const Answer = z.object({ city: z.string() });
     await openai.responses.create({
@@ -184,24 +246,24 @@ describe("an error has the SDK's class after", () => {
     message: RegExp,
   ][] = [
     [
-      "a request to store the response",
-      () => say("x", { store: true }),
+      "a request to store the response under zero data retention",
+      () => say("x", { store: true, provider: { zdr: true } }),
       BadRequestError,
       400,
       "invalid_request_error",
       null,
       "store",
-      /Send the whole conversation in input/,
+      /zero data retention/,
     ],
     [
-      "a request with previous_response_id",
+      "a previous_response_id that is not known",
       () => say("x", { previous_response_id: "resp_1" }),
       BadRequestError,
       400,
       "invalid_request_error",
-      null,
+      "previous_response_not_found",
       "previous_response_id",
-      /Send the whole conversation in input/,
+      /resp_1/,
     ],
     [
       "a field out of range",
