@@ -75,7 +75,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     run: () => import("./agents/run.ts"),
   },
   libraries: {
-    what: "the newest client libraries of OpenAI, Anthropic and OpenRouter in JavaScript, Python, Go, Java and Rust parse a gateway's answers",
+    what: "the newest client libraries of OpenAI, Anthropic and OpenRouter in JavaScript, Python, Go, Java and Rust parse a gateway's answers, and OpenAI's Agents SDKs continue responses that it keeps",
     minutes: 20,
     run: () => import("./libraries/run.ts"),
   },

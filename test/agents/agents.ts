@@ -113,6 +113,18 @@ export const CODEX_OVER_WEBSOCKET: Agent = {
   },
 };
 
+/** Codex with its own provider at another address. It uses a WebSocket and has the name `OpenAI`, with which Codex lets the server compact. */
+export const CODEX_OWN_PROVIDER: Agent = {
+  ...CODEX,
+  name: "Codex with its own provider",
+  usesWebSocket: true,
+  prepare: ({ base, key, model }, prompt) => ({
+    args: CODEX.prepare({ origin: "", base, key, model }, prompt).args,
+    env: { CODEX_API_KEY: key },
+    files: { ".codex/config.toml": `model = "${model}"\nopenai_base_url = "${base}"\n${CODEX_SETTINGS}` },
+  }),
+};
+
 const WIRE = 'wire_api = "responses"';
 const WITH_SOCKETS = `${WIRE}\nsupports_websockets = true`;
 
