@@ -109,7 +109,7 @@ describe("the blocks of configuration in the documents", () => {
       const text = readFileSync(join(ROOT, page), "utf8");
       const own = new Set([...text.matchAll(/\bid: ([\w./:-]+)/g)].map(([, id]) => id));
       const named = [
-        ...text.matchAll(/\b((?:anthropic|openai|mistralai|google|qwen|ollama|ours)\/[\w.:-]*\w)/g),
+        ...text.matchAll(/(?<!@)\b((?:anthropic|openai|mistralai|google|qwen|ollama|ours)\/[\w.:-]*\w)/g),
       ];
       return named
         .map(([, id]) => id as string)
