@@ -74,7 +74,10 @@ export async function expectExactBooks(
   for (const { total_cost_nanodollars, outcome } of records)
     if (outcome === "cached") expect(total_cost_nanodollars).toBe(0);
   const spent = records.reduce((sum, one) => sum + one["total_cost_nanodollars"], 0);
-  expect((await balanceOf(gateway, accountId)).balance).toBe(CREDITS - spent);
+  // A gateway learns a moment later what others have charged.
+  await eventually(`the balance is ${CREDITS - spent}`, async () => {
+    return (await balanceOf(gateway, accountId)).balance === CREDITS - spent;
+  });
 }
 
 /** Checks that the chain of the last response has each turn once, with the ids of the responses. */

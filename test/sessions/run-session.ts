@@ -92,11 +92,14 @@ export async function runSession(
     if (turn.trouble === "fails" || turn.trouble === "breaks") vendors.disturb(turn.trouble);
     const repeats = turn.trouble === "repeats" && client.canRepeat;
     const headers: Record<string, string> = repeats ? { "idempotency-key": `turn-${index}` } : {};
-    const first = await client.ask(gateway, body, headers);
     const isAskedAgain = turn.trouble === "breaks" || repeats;
+    const asked = client.ask(gateway, body, headers);
+    // With several gateways, the same request reaches another one, which rejects it while the first one still runs.
+    const other = isAskedAgain ? await gatewayOf(index + 1) : gateway;
+    if (!repeats || other !== gateway) await asked;
+    const again = isAskedAgain ? client.ask(other, body, headers) : asked;
+    const [first, response] = await Promise.all([asked, again]);
     if (isAskedAgain) abandoned.push(first);
-    // With several gateways, the same request reaches another one.
-    const response = isAskedAgain ? await client.ask(await gatewayOf(index + 1), body, headers) : first;
     history = [...history, ...input];
     histories.push(history);
     history = [...history, ...response.output];
