@@ -155,6 +155,15 @@ function testObjects(create: Create): void {
     expect(await store.findObject(idAt(AT + 1), AT)).toBeNull();
   });
 
+  test("the head of an object is found without its contents until the moment it expires", async () => {
+    const object = runningAt(0, { expiresAt: AT + 100 });
+    const store = await create(object);
+    const { sealed: _sealed, ciphertext: _ciphertext, ...head } = object;
+    expect(await store.findHead(object.id, AT + 99)).toEqual(head);
+    expect(await store.findHead(object.id, AT + 100)).toBeNull();
+    expect(await store.findHead(idAt(AT + 1), AT)).toBeNull();
+  });
+
   test("items of a conversation are found without a model and a person", async () => {
     const items = objectAt(0, { id: idAt(AT, "items"), kind: "items", model: null, userId: null });
     const store = await create(items);
@@ -214,6 +223,20 @@ function testChains(create: Create, addChain: AddChain): void {
       idsOf([chain[0] as StoredObject, branch, leaf]),
     );
     expect(idsOf(await store.readChain(idOf(chain, 2), AT))).toEqual(idsOf(chain));
+  });
+
+  test("the heads of a chain are listed from its root on, with those of its branches, and without contents", async () => {
+    const store = await create(objectAt(7));
+    const chain = await addChain(store, 3);
+    const branch = objectAfter(chain[0] as StoredObject, 2 * DAY_MS);
+    await store.addObject(branch, [], MUCH);
+    const list = async (limit: number, now = AT) => idsOf(await store.listChain(idOf(chain, 0), now, limit));
+    expect(await list(9)).toEqual([idOf(chain, 0), idOf(chain, 1), branch.id, idOf(chain, 2)]);
+    expect(await list(2)).toEqual([idOf(chain, 0), idOf(chain, 1)]);
+    expect(await list(9, LATER)).toEqual([]);
+    expect(await store.listChain("gen_unknown", AT, 9)).toEqual([]);
+    const { sealed: _sealed, ciphertext: _ciphertext, ...head } = branch;
+    expect((await store.listChain(idOf(chain, 0), AT, 9))[2]).toEqual(head);
   });
 
   test("a chain is empty if its end is unknown, an object of it was deleted, or it has expired", async () => {

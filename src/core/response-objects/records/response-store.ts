@@ -57,8 +57,12 @@ export interface ResponseStore {
     removedItemIds: readonly string[],
   ): Promise<boolean>;
   findObject(id: string, now: number): Promise<StoredObject | null>;
+  /** Finds an object without reading its contents. */
+  findHead(id: string, now: number): Promise<ObjectHead | null>;
   /** Reads an object and all before it in its chain by one statement, the root first; empty if it is not found, or one before it is missing. */
   readChain(id: string, now: number): Promise<readonly StoredObject[]>;
+  /** Lists the heads of all objects with a root, those of branches too, by their sequence from the root on, and then by time. */
+  listChain(rootId: string, now: number, limit: number): Promise<readonly ObjectHead[]>;
   /** Returns the last object of a conversation, whose successor has the next place; null if it is empty. */
   findLast(conversationId: string, now: number): Promise<ObjectHead | null>;
   /** Returns, for each of these ids of items, the newest object of an owner that has the item. Each object is returned once. */

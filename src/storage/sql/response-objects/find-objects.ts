@@ -26,6 +26,14 @@ export function selectChain(id: string, now: number, joinPrevious: Sql): ReturnT
     SELECT * FROM chain ORDER BY sequence`;
 }
 
+/** Returns the statement that reads the heads of a chain, the root first. The days let PostgreSQL leave out other partitions. */
+export function selectHeadsOfChain(rootId: string, now: number, limit: number) {
+  return selectHeads(
+    sql`WHERE o.root_id = ${rootId} AND c.expires_at > ${now} AND o.day BETWEEN c.first_day AND c.last_day
+      ORDER BY o.sequence, o.created_at, o.id LIMIT ${limit}::bigint`,
+  );
+}
+
 /** Returns the statement that reads heads of an account, the newest first. */
 export function listHeads(query: ObjectQuery, now: number) {
   const { accountId, userId, keyId, conversationId, isBackground, status, before, limit } = query;

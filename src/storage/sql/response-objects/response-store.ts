@@ -19,7 +19,7 @@ import { type Integer, readInteger, readNullableInteger } from "../statements/va
 import { extendChain } from "./chains.ts";
 import { addConversation, addObject, changeObject, replaceContent } from "./change-objects.ts";
 import { addEvents, readEvents } from "./events.ts";
-import { findByItems, listHeads, selectChain } from "./find-objects.ts";
+import { findByItems, listHeads, selectChain, selectHeadsOfChain } from "./find-objects.ts";
 import {
   IS_RUNNING,
   isObject,
@@ -67,10 +67,19 @@ export abstract class SqlResponseStore implements ResponseStore {
     return row === undefined ? null : readObject(row);
   }
 
+  async findHead(id: string, now: number) {
+    const [row] = await this.database.run(selectHeads(sql`WHERE ${isObject(id)} AND c.expires_at > ${now}`));
+    return row === undefined ? null : readHead(row);
+  }
+
   async readChain(id: string, now: number) {
     const rows = await this.database.run(selectChain(id, now, this.joinPrevious));
     const chain = rows.map(readObject);
     return chain[0]?.previousId === null ? chain : [];
+  }
+
+  async listChain(rootId: string, now: number, limit: number) {
+    return (await this.database.run(selectHeadsOfChain(rootId, now, limit))).map(readHead);
   }
 
   async findLast(conversationId: string, now: number) {
