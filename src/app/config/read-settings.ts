@@ -1,11 +1,13 @@
 /** The configuration in the terms of the domain. */
 import { readFileSync } from "node:fs";
+import { DAY_MS } from "../../base/time/time.ts";
 import type { RateLimit } from "../../core/accounts/fields/rate-limit.ts";
 import type { Policy } from "../../core/accounts/records/records.ts";
 import type { OidcConfig } from "../../core/console/oidc-schema.ts";
 import type { GenerationTimers } from "../../core/generation/call/cancellation.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../core/limits/client-address.ts";
 import { createLimitList, type ListLimits } from "../../core/limits/list-limits.ts";
+import type { ResponseSettings } from "../../core/response-objects/keep/response-settings.ts";
 import { OtlpSettingError, type OtlpSettings, readOtlpSettings } from "../../telemetry/otlp/otlp-settings.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError, problemAt } from "./load-config.ts";
@@ -20,6 +22,19 @@ export function readTimers({ timers }: Config): GenerationTimers {
     totalMs: timers.total_ms,
     failoverMs: timers.failover_ms,
     keepAliveMs: timers.keep_alive_ms,
+  };
+}
+
+/** Reads how long and how much of responses is kept. */
+export function readResponseSettings({ responses }: Pick<Config, "responses">): ResponseSettings {
+  const { store, compaction, retention_days, account_bytes, chain_bytes, background_ms } = responses;
+  return {
+    storesByDefault: store,
+    compactsNatively: compaction === "native",
+    retentionMs: retention_days * DAY_MS,
+    accountBytes: account_bytes,
+    chainBytes: chain_bytes,
+    backgroundMs: background_ms,
   };
 }
 

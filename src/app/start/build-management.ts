@@ -8,6 +8,7 @@ import type { AccountRoutes } from "../../core/named-routes/account-routes.ts";
 import { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import type { ProviderKeyCache } from "../../core/provider-keys/provider-key-cache.ts";
 import type { Vault } from "../../core/provider-keys/vault.ts";
+import { ManagedResponses } from "../../core/response-objects/manage/managed-responses.ts";
 import type { ConfigManager } from "../../core/stored-config/config-manager.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
 import { ServedPages } from "../../http/context/served-pages.ts";
@@ -17,6 +18,7 @@ import { createTierManager } from "../catalog/tier-manager.ts";
 import { listSettings } from "../config/list-settings.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Environment } from "../config/read-provider-keys.ts";
+import { readResponseSettings } from "../config/read-settings.ts";
 import { readJsonSchema } from "../config/schema-paths.ts";
 import { listConfiguredRoutes } from "../serving/load-named-routes.ts";
 import type { ServingSource } from "../serving/open-serving.ts";
@@ -55,7 +57,7 @@ interface ManagementDeps extends Pick<StoreDeps, "clock" | "callers" | "resource
 
 /** Builds what identifies callers and manages resources. */
 export function buildManagement(parts: ManagementParts): ManagementDeps {
-  const { live, environment, clock, stores, serving, health, ledger, vault, byokKeys } = parts;
+  const { live, environment, clock, stores, serving, health, ledger, vault, byokKeys, random } = parts;
   const { ids } = stores;
   const stored = buildConfigManager(parts);
   const adminSecret = live.current().admin_key ?? null;
@@ -76,6 +78,10 @@ export function buildManagement(parts: ManagementParts): ManagementDeps {
       config: stored,
       configSchema: readJsonSchema,
       providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
+      responses: new ManagedResponses({
+        ...{ store: stores.responses, vault, random, clock },
+        settings: () => readResponseSettings(live.current()),
+      }),
       credits: { store: stores.ledger, ledger, clock, ids },
       listDamagedLines: stores.listDamagedLines,
       pages: new ServedPages(),

@@ -7,7 +7,6 @@ import { StoreHealth } from "../../base/failures/store-health.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { createTurnLine } from "../../base/time/next-turn.ts";
-import { DAY_MS } from "../../base/time/time.ts";
 import { principalOfAccount } from "../../core/accounts/memory/inference-principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records/records.ts";
 import { hashOidcConfig } from "../../core/console/oidc-trials.ts";
@@ -65,7 +64,7 @@ import { readGuardrails } from "../config/guardrail-schema.ts";
 import { LiveConfig } from "../config/live-config.ts";
 import { readFileConfig } from "../config/load-config.ts";
 import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
-import { requireOidcSecret } from "../config/read-settings.ts";
+import { readResponseSettings, requireOidcSecret } from "../config/read-settings.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
 import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
@@ -321,17 +320,7 @@ function buildResponses({ platform, stores, live, gatewayId }: Base, { vault }: 
   const { clock, random, log } = platform;
   return new ResponseObjects({
     ...{ store: stores.responses, ids: stores.ids, vault, clock, random, log, gatewayId },
-    settings() {
-      const { store, compaction, retention_days, ...bounds } = live.current().responses;
-      return {
-        storesByDefault: store,
-        retentionMs: retention_days * DAY_MS,
-        compactsNatively: compaction === "native",
-        accountBytes: bounds.account_bytes,
-        chainBytes: bounds.chain_bytes,
-        backgroundMs: bounds.background_ms,
-      };
-    },
+    settings: () => readResponseSettings(live.current()),
   });
 }
 

@@ -334,6 +334,9 @@ export const GenerationDetails = z
     has_bodies: z
       .boolean()
       .describe("Whether request and response bodies are stored: `GET /api/admin/generations/{id}/bodies`."),
+    has_response: z
+      .boolean()
+      .describe("Whether the gateway keeps the response: `GET /api/admin/responses/{id}`."),
     transfers: z
       .array(LedgerEntryView)
       .describe("Ledger entries of the account for the generation: its charge, then refunds."),

@@ -74,6 +74,9 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "PUT /api/admin/named-routes/:name": "never",
   "DELETE /api/admin/named-routes/:name": "never",
   "POST /api/admin/named-routes/:name/restore": "never",
+  // Ends work that costs money, and takes away what was kept.
+  "POST /api/admin/responses/:id/cancel": "never",
+  "DELETE /api/admin/responses/:id": "never",
   // Operation.
   "POST /api/admin/health/:provider/test": "never",
   "POST /api/admin/health/:provider/clear": "never",

@@ -28,6 +28,7 @@ import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
+import type { ManagedResponses } from "../../core/response-objects/manage/managed-responses.ts";
 import type { ResponseObjects } from "../../core/response-objects/response-objects.ts";
 import type { HealthHistoryStore } from "../../core/routing/history/health-history-store.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
@@ -79,6 +80,8 @@ interface ResourceDeps {
   readonly routeManager: NamedRouteManager;
   readonly providerKeyStores: ProviderKeyStores;
   readonly credits: Credits;
+  /** The responses that the gateway keeps, for those who manage an account. */
+  readonly responses: ManagedResponses;
   /** The people of the OpenID Connect provider who are linked to users. */
   readonly identities: IdentityStore;
   /** The stored sessions of the console, even while it is disabled. */

@@ -71,6 +71,14 @@ import { listSettings, reloadSettings } from "./platform/admin-settings.ts";
 import { listWebhooks, testWebhooks } from "./platform/admin-webhooks.ts";
 import { listConfigProviders } from "./platform/config-providers.ts";
 import { listProviderModels, tryGuardrail, tryProviderSettings } from "./platform/try-config.ts";
+import {
+  cancelKeptResponse,
+  deleteKeptResponse,
+  getKeptItems,
+  getKeptResponse,
+  getKeptUsage,
+  listKeptResponses,
+} from "./response-objects/admin-responses.ts";
 import { explainRouteOf } from "./routing/admin-explain.ts";
 import {
   clearProviderHealth,
@@ -138,6 +146,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getRejection,
   getGenerationDetails,
   getPromptLogEntry,
+  listKeptResponses,
+  getKeptUsage,
+  getKeptResponse,
+  getKeptItems,
+  cancelKeptResponse,
+  deleteKeptResponse,
   postBudget,
   listBudgets,
   getBudget,

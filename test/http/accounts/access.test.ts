@@ -305,6 +305,26 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: () => "/generations/gen_none/bodies",
     status: callerAccount(404, 403, 404),
   },
+  "GET /api/admin/responses": {
+    path: ({ organization }) => `/responses?account_id=${organization}`,
+    status: { ...organizationOnly(200, 200), member: 200, lead: 200 },
+  },
+  "GET /api/admin/responses/usage": {
+    path: ({ organization }) => `/responses/usage?account_id=${organization}`,
+    status: organizationOnly(200, 200),
+  },
+  // Tested with responses of several people in response-objects/manage.test.ts.
+  "GET /api/admin/responses/:id": { path: () => "/responses/gen_none", status: managementOnly(404) },
+  "GET /api/admin/responses/:id/items": {
+    path: () => "/responses/gen_none/items",
+    status: callerAccount(404, 403, 404),
+  },
+  "POST /api/admin/responses/:id/cancel": {
+    path: () => "/responses/gen_none/cancel",
+    body: () => ({}),
+    status: managementOnly(404),
+  },
+  "DELETE /api/admin/responses/:id": { path: () => "/responses/gen_none", status: managementOnly(404) },
   "POST /api/admin/generations/:id/refund": {
     path: () => "/generations/gen_none/refund",
     body: () => ({}),

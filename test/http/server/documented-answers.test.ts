@@ -28,6 +28,8 @@ let receiver: WebhookReceiver;
 let oidc: TestOidcProvider;
 let vendor: Vendor;
 let source: TestSource;
+/** A kept response that a management key deletes. */
+let managed: string;
 let variables: Readonly<Record<string, string>>;
 /** Held changes of the catalog, one for each decision. */
 let changes: readonly { readonly id: string }[];
@@ -90,6 +92,7 @@ beforeAll(async () => {
     return (await answer.json()) as { readonly id: string; readonly first_id: string };
   };
   const conversation = await makeOwn("/conversations", {});
+  managed = (await makeOwn("/responses", { model: "sandbox/echo", input: "Hello!", store: true })).id;
   const rejected = await postChat(gateway, { ...asked, temperature: "hot" });
   const recording = join(makeTempFolder("recording-"), "speech.wav");
   await Bun.write(recording, "RIFF");
@@ -152,10 +155,12 @@ async function runExample({ method, path, responses }: Operation): Promise<{ sta
   if (operation === undefined) throw new Error(`${method} ${path} is not in the document`);
   const example = writeCurlExample({ method, path: address, operation }, DOCUMENT.components.schemas);
   const change = changes[path.endsWith("/approve") ? 0 : 1]?.id ?? "";
+  // Its key deletes the other one.
+  const kept = method === "DELETE" && path.startsWith("/api/admin/") ? { RESPONSE_ID: managed } : {};
   // A stream that does not end by itself is left after a second.
   const most = responses[0]?.mediaType === "text/event-stream" ? "--max-time 1" : "";
   const child = Bun.spawn(["sh", "-c", `${example} ${most} -w '\\n%{http_code}'`], {
-    env: { PATH: process.env["PATH"] ?? "", ...variables, CHANGE_ID: change },
+    env: { PATH: process.env["PATH"] ?? "", ...variables, CHANGE_ID: change, ...kept },
     stdout: "pipe",
     stderr: "inherit",
   });

@@ -14,6 +14,8 @@ interface GenerationFacts {
   readonly transfers: readonly StoredTransfer[];
   /** The bodies of request and response are stored. */
   readonly hasBodies: boolean;
+  /** The response is kept. */
+  readonly hasResponse: boolean;
   /** The operator asks, who may see everything that providers have answered. */
   readonly isForOperator: boolean;
 }
@@ -30,7 +32,7 @@ export async function findTransfersOf(
 /** Makes the view of a generation for who manages its account. */
 export function presentGenerationDetails(
   record: UsageRecord,
-  { names, transfers, hasBodies, isForOperator }: GenerationFacts,
+  { names, transfers, hasBodies, hasResponse, isForOperator }: GenerationFacts,
 ): Record<string, unknown> {
   const { accountId, keyId, userId, teamId = null, createdAt, firstTokenAt, finishedAt } = record;
   return {
@@ -44,6 +46,7 @@ export function presentGenerationDetails(
     duration: finishedAt === null ? null : finishedAt - createdAt,
     held_nanodollars: record.heldNanodollars ?? 0,
     has_bodies: hasBodies,
+    has_response: hasResponse,
     transfers: transfers.map((transfer) => presentEntry(transfer, accountId ?? transfer.from)),
   };
 }

@@ -33,6 +33,7 @@ export const getGenerationDetails = defineEndpoint({
       names: await findNames(deps.resources.keyStores, [record]),
       transfers: await findTransfersOf(deps.resources.credits.store, record.id),
       hasBodies: await deps.reports.promptLog.has(record.id),
+      hasResponse: (await deps.resources.responses.find(record.id)) !== null,
       isForOperator: principal.kind === "operator",
     };
     return { data: presentGenerationDetails(record, facts) };
