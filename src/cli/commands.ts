@@ -213,6 +213,11 @@ const USAGE: readonly ListedCommand[] = [
     load: async () => (await import("./resources/traffic/requests.ts")).declareRequestCommands,
   },
   {
+    term: "responses",
+    description: "List, show, cancel and delete responses that the gateway keeps",
+    load: async () => (await import("./resources/traffic/responses.ts")).declareResponseCommands,
+  },
+  {
     term: "usage [options]",
     description: "Report usage and cost",
     load: async () => (await import("./resources/traffic/usage.ts")).declareUsageCommand,

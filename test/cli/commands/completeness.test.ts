@@ -13,12 +13,17 @@ import { endpointOf } from "../../../src/cli/endpoint/declare-command.ts";
 import { runCli } from "../../../src/cli/run-cli.ts";
 import { sealEntries } from "../../../src/core/extensions/prompt-log/seal-entry.ts";
 import { createVault } from "../../../src/core/provider-keys/vault.ts";
+import type { ManageDeps } from "../../../src/core/response-objects/manage/managed-responses.ts";
+import type { ObjectOwner } from "../../../src/core/response-objects/records/response-object.ts";
+import type { ResponseStore } from "../../../src/core/response-objects/records/response-store.ts";
+import { ObjectSeal } from "../../../src/core/response-objects/records/seal-object.ts";
 import { bucketOf } from "../../../src/core/routing/history/history-ranges.ts";
 import type { UsageRecord } from "../../../src/core/usage/records/records.ts";
 import { ENDPOINTS } from "../../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../../catalog/seed-catalog.ts";
 import { sourceModel } from "../../catalog/source-fixture.ts";
 import { rejectionAt, requestIdAt } from "../../storage/contracts/rejection-store.ts";
+import { AT, conversationOf, idAt, objectAt } from "../../storage/contracts/response-store.ts";
 import { databaseVariables } from "../../support/databases/test-databases.ts";
 import { openTestStores } from "../../support/databases/test-stores.ts";
 import { expectPromisedOutput } from "../../support/gateway/promised-output.ts";
@@ -36,6 +41,10 @@ interface Scene {
   readonly providerKey: string;
   readonly budget: string;
   readonly generation: string;
+  /** A kept background response in a conversation. It has ended. */
+  readonly response: string;
+  /** Another one, to be deleted. */
+  readonly otherResponse: string;
   readonly session: string;
   /** The id of a rejected request. */
   readonly rejected: string;
@@ -141,6 +150,12 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   // Runs until it is interrupted. Tested in requests-tail.test.ts.
   "GET /api/admin/generations/stream": [],
   "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
+  "GET /api/admin/responses": [({ user }) => ["responses", "list", "--account", user]],
+  "GET /api/admin/responses/usage": [({ user }) => ["responses", "usage", user]],
+  "GET /api/admin/responses/:id": [({ response }) => ["responses", "show", response]],
+  "GET /api/admin/responses/:id/items": [({ response }) => ["responses", "items", response]],
+  "POST /api/admin/responses/:id/cancel": [({ response }) => ["responses", "cancel", response]],
+  "DELETE /api/admin/responses/:id": [({ otherResponse }) => ["responses", "delete", otherResponse]],
   "GET /api/admin/rejections": [() => ["requests", "list", "--rejected"]],
   "GET /api/admin/rejections/:id": [({ rejected }) => ["requests", "show", rejected]],
   "GET /api/admin/audit": [() => ["audit", "list"]],
@@ -321,6 +336,8 @@ beforeAll(async () => {
     key: (await make("keys", "create", "laptop", "--account", user)).id,
     providerKey: "pkey_1",
     generation: "gen_1",
+    response: idAt(AT),
+    otherResponse: idAt(AT + 1),
     session: "sess_1",
     rejected: requestIdAt(1),
     budget: "budget_1",
@@ -347,7 +364,8 @@ async function seed(accountId: string, keyId: string): Promise<void> {
   const record = { ...PAID, accountId, keyId };
   await stores.usage.saveUsage([
     { record, json: JSON.stringify(record) },
-    ...[{ ...record, id: "gen_2", outcome: "open" as const, finishedAt: null, costNanodollars: 0 }].map(
+    // Its kept response has ended.
+    ...[{ ...record, id: idAt(AT), outcome: "open" as const, finishedAt: null, costNanodollars: 0 }].map(
       (open) => ({ record: open, json: JSON.stringify(open) }),
     ),
   ]);
@@ -390,6 +408,7 @@ async function seed(accountId: string, keyId: string): Promise<void> {
   });
   const bodies = { request: "{}", requestTruncated: false, response: "{}", responseTruncated: false };
   await stores.promptLog.addEntries(sealEntries({ vault, random }, [{ identity, bodies }]));
+  await addResponses(stores.responses, { vault, random }, { accountId, userId: accountId, keyId });
   await stores.providerKeys.insertProviderKey({
     id: "pkey_1",
     accountId,
@@ -408,6 +427,30 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     lastError: null,
   });
   await stores.close();
+}
+
+/** Adds two responses to a conversation. */
+async function addResponses(
+  store: ResponseStore,
+  { vault, random }: Pick<ManageDeps, "vault" | "random">,
+  owner: ObjectOwner,
+): Promise<void> {
+  const expiresAt = systemClock.now() + 3_600_000;
+  const sealFor = (id: string) => ObjectSeal.create(vault, random, { id, accountId: owner.accountId });
+  const seal = sealFor("conv_1");
+  const conversation = { sealed: seal.sealed, ciphertext: seal.sealText("{}") };
+  await store.addConversation(conversationOf("conv_1", { ...owner, ...conversation, expiresAt }));
+  for (const sequence of [0, 1]) {
+    const id = idAt(AT + sequence);
+    const own = sealFor(id);
+    const content = { input: ['{"type":"message"}'], output: ['{"type":"message"}'], response: "{}" };
+    const object = objectAt(sequence, {
+      ...{ id, ...owner, rootId: "conv_1", conversationId: "conv_1", sequence },
+      ...{ previousId: sequence === 0 ? null : idAt(AT), isBackground: true, expiresAt },
+      ...{ sealed: own.sealed, ciphertext: own.sealContent(content) },
+    });
+    await store.addObject(object, [], 1_000);
+  }
 }
 
 const PAID: UsageRecord = {
@@ -635,6 +678,8 @@ const PLACEHOLDERS: Scene = {
   key: "<key>",
   providerKey: "<key>",
   generation: "<generation>",
+  response: "<response>",
+  otherResponse: "<other response>",
   session: "<session>",
   rejected: "<request>",
   budget: "<budget>",
@@ -649,6 +694,7 @@ function isOnce([group, word]: readonly string[]): boolean {
   if (group === "catalog") return word === "approve" || word === "reject";
   if (group === "sessions") return word === "end";
   if (group === "identities") return word !== "list";
+  if (group === "responses") return word === "delete";
   if (group === "invitations") return word === "withdraw";
   if (group === "teams") return word === "create" || word === "delete" || word === "remove";
   if (group === "tiers" || group === "named-routes" || group === "budgets") return word === "delete";
