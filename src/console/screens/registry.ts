@@ -61,6 +61,22 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./traffic.ts")).Request,
   },
   {
+    path: "/console/responses",
+    title: text.responses.title,
+    group: null,
+    icon: "chat",
+    sees: everyone,
+    load: async () => (await import("./traffic.ts")).Responses,
+  },
+  {
+    path: "/console/responses/:id",
+    title: text.responses.one,
+    group: null,
+    icon: "chat",
+    sees: everyone,
+    load: async () => (await import("./traffic.ts")).Response,
+  },
+  {
     path: "/console/keys",
     title: text.keys.title,
     group: "manage",

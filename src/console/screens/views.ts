@@ -18,5 +18,7 @@ export const VIEWS: readonly View[] = [
   { screen: "/console/usage", query: "by=provider&range=last-month", title: views.invoice },
   { screen: "/console/usage", query: "by=account", title: views.accounts },
   { screen: "/console/usage", query: "by=client", title: views.clients },
+  { screen: "/console/responses", query: "", title: views.responses },
+  { screen: "/console/responses", query: "background=true&status=in_progress", title: views.running },
   { screen: "/console/keys", query: "unused=30d", title: views.unused },
 ];

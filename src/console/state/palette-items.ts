@@ -6,7 +6,7 @@ import { filterOptions, type Option } from "./filter-options.ts";
 const MAX_ITEMS = 12;
 
 /** The tabs of an account's page that can be named after the account: `northwind policy`. */
-const TABS = ["members", "invitations", "teams", "keys", "budgets", "policy", "usage"] as const;
+const TABS = ["members", "invitations", "teams", "keys", "budgets", "policy", "usage", "responses"] as const;
 
 /** Returns the pages that match a text: that of an id first, then screens and views of them, models, keys and accounts. The value is the path. */
 export function listItems(
@@ -24,6 +24,9 @@ export function listItems(
   if (query === "") return lists.screens;
   const direct = pathOfId(query);
   const found: Option[] = direct === null ? [] : [direct];
+  // The id of a kept response is that of its generation.
+  if (direct !== null && query.startsWith("gen_"))
+    found.push(toItem(direct.label, responsePath(query), text.palette.response));
   found.push(...filterOptions(lists.screens, query), ...filterOptions(lists.views, query));
   found.push(
     ...filterOptions(lists.models, query).map(({ label, value }) =>
@@ -72,11 +75,16 @@ function keyPath(id: string): string {
   return `/console/keys/${id}`;
 }
 
+function responsePath(id: string): string {
+  return `/console/responses/${id}`;
+}
+
 /** Returns the page about an id as a client, a log or the API shows it; null if the text is not an id. */
 export function pathOfId(id: string): Option | null {
   if (!/^[a-z]+_\w{1,60}$/.test(id)) return null;
   const label = text.palette.openId(id);
   if (/^(gen|req)_/.test(id)) return toItem(label, `/console/requests/${id}`, text.palette.request);
+  if (/^(conv|items)_/.test(id)) return toItem(label, responsePath(id), text.palette.response);
   if (id.startsWith("key_")) return toItem(label, keyPath(id), text.palette.key);
   if (/^(org|user|acct)_/.test(id)) return toItem(label, `/console/people/${id}`, text.palette.account);
   return null;

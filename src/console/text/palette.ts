@@ -16,9 +16,12 @@ export const paletteText = {
     accounts: "Usage by account",
     clients: "Usage by client, with versions",
     unused: "Unused keys",
+    responses: "Kept responses",
+    running: "Running background responses",
   },
   openId: (id: string) => `Open ${id}`,
   request: "Request",
+  response: "Kept response",
   help: "Keyboard",
   keys: [
     ["Ctrl K", "Go to a screen, model, key or id"],

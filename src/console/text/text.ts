@@ -23,6 +23,7 @@ import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
 import { providersText } from "./providers.ts";
 import { rejectionText } from "./rejection.ts";
+import { responsesText } from "./responses.ts";
 import { snippetText } from "./snippets.ts";
 import { takesText } from "./takes.ts";
 import { timeText } from "./times.ts";
@@ -271,6 +272,8 @@ export const text = {
     time: "Time",
     generation: "Generation",
     requestId: "Request id",
+    response: "Kept response",
+    openResponse: "Open",
     requestsOf: "Show its requests",
     bodies: "Request and response",
     stored: "Stored",
@@ -293,6 +296,7 @@ export const text = {
   takes: takesText,
   playground,
   rejection: rejectionText,
+  responses: responsesText,
   requests: {
     title: "Requests",
     requests: "requests",

@@ -21,9 +21,10 @@ const WIDTHS = [1_280, 1_920, 390];
 /** A fresh gateway has no model that the explanation of a route could choose, which the API answers with a status of an error. */
 const EXPECTED = /status of 400 .*\/route\/explain$/;
 const TEST_MS = 240_000;
-/** The screens of what a fresh gateway does not have: requests, teams and members. */
+/** The screens of what a fresh gateway does not have: requests, kept responses, teams and members. */
 const ABSENT: readonly string[] = [
   "/console/requests/:id",
+  "/console/responses/:id",
   "/console/people/:account/teams/:team",
   "/console/people/:account/members/:user",
 ];
@@ -43,10 +44,36 @@ async function startFreshSite(): Promise<Site> {
   return { gateway, organization: data.id, stop: () => gateway.stop() };
 }
 
+/** Starts a gateway with much data, and a chain of two kept responses. */
+async function startFullSite(): Promise<Site> {
+  const site = await startConsoleSite({
+    generations: 400,
+    spanMs: 5 * DAY_MS,
+    hasMuch: true,
+    yaml: "sandbox: 'on'\n",
+  });
+  let previous: string | null = null;
+  for (let turn = 0; turn < 2; turn++) previous = await keepResponse(site, previous);
+  return site;
+}
+
+/** Keeps a response that continues another one. Returns its id. */
+async function keepResponse(
+  { gateway, inferenceKey }: Pick<ConsoleSite, "gateway" | "inferenceKey">,
+  previous_response_id: string | null,
+): Promise<string> {
+  const response = await fetch(`${gateway.base}/responses`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${inferenceKey}` },
+    body: JSON.stringify({ model: "sandbox/echo", input: "Hello!", store: true, previous_response_id }),
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { readonly id: string }).id;
+}
+
 const SITES = {
   "of a fresh gateway": startFreshSite,
-  "with long names, long ids of models and amounts of seven digits": () =>
-    startConsoleSite({ generations: 400, spanMs: 5 * DAY_MS, hasMuch: true }),
+  "with long names, long ids of models and amounts of seven digits": startFullSite,
 } as const;
 
 describe.skipIf(CHROMIUM === null)("every screen of the console", () => {

@@ -35,16 +35,25 @@ describe("the command palette", () => {
     expect(paths("northwind x")).toEqual([]);
   });
 
+  test("the id of a generation leads to its request, and then to its kept response", () => {
+    expect(listItems("gen_1", lists).map(({ value }) => value)).toEqual([
+      "/console/requests/gen_1",
+      "/console/responses/gen_1",
+    ]);
+  });
+
   test("it shows a bounded number of items", () => {
     const models = Array.from({ length: 60 }, (_, i) => ({ value: `a/m${i}`, label: `a/m${i}` }));
     expect(listItems("a/m", { ...lists, models })).toHaveLength(12);
   });
 
   test("an id leads to its page, and a text that is none does not", () => {
-    const ids = ["gen_1", "req_1", "key_1", "org_1", "user_1", "acct_default"];
+    const ids = ["gen_1", "req_1", "conv_1", "items_1", "key_1", "org_1", "user_1", "acct_default"];
     expect(ids.map((id) => pathOfId(id)?.value)).toEqual([
       "/console/requests/gen_1",
       "/console/requests/req_1",
+      "/console/responses/conv_1",
+      "/console/responses/items_1",
       "/console/keys/key_1",
       "/console/people/org_1",
       "/console/people/user_1",

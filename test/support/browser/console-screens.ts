@@ -31,22 +31,35 @@ export async function listAddresses(
     const { status, rows } = await callAdmin(gateway, secret, "GET", path);
     return status === 200 ? rows : [];
   };
-  const [generations, keys, users] = await Promise.all([
+  const [generations, keys, users, responses] = await Promise.all([
     list("/generations?limit=100"),
     list("/keys?limit=100"),
     list("/users?limit=1"),
+    list(`/responses?account_id=${organization}&limit=2`),
   ]);
   const failed = generations.find(({ outcome }) => outcome === "failed");
   const failover = generations.find((row) => Number(row["attempts"]) > 1);
   const requests = [generations[0], failed, failover].flatMap((one) => (one === undefined ? [] : [one.id]));
   const key = keys.find((one) => one["kind"] === "inference")?.id;
-  const tabs = ["overview", "members", "invitations", "teams", "keys", "budgets", "policy", "usage"];
+  const tabs = [
+    "overview",
+    "members",
+    "invitations",
+    "teams",
+    "keys",
+    "budgets",
+    "policy",
+    "usage",
+    "responses",
+  ];
   const teamTabs = ["overview", "members", "keys", "policy", "settings"];
   const memberTabs = ["overview", "keys", "usage", "sessions"];
   const inOrganization = `/console/people/${organization}`;
   const variants: Readonly<Record<string, readonly string[]>> = {
     "/console/requests": ["/console/requests", "/console/requests?outcome=rejected&last=7d"],
     "/console/requests/:id": [...new Set(requests)].map((id) => `/console/requests/${id}`),
+    "/console/responses": ["/console/responses", `/console/responses?account_id=${organization}`],
+    "/console/responses/:id": responses.map(({ id }) => `/console/responses/${id}`),
     "/console/keys": ["/console/keys", "/console/keys?unused=never", "/console/keys?order=oldest_secret"],
     "/console/keys/:id": key === undefined ? [] : [`/console/keys/${key}`],
     "/console/models/compare": [

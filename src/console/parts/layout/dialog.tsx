@@ -55,6 +55,8 @@ export function Confirm(props: {
   title: string;
   children: ComponentChildren;
   action: string;
+  /** What the button says that only closes. */
+  dismiss?: string;
   isBusy?: boolean;
   isDisabled?: boolean;
   onConfirm: () => void;
@@ -68,6 +70,7 @@ export function Confirm(props: {
       foot={
         <DialogButtons
           submit={props.action}
+          dismiss={props.dismiss}
           onClose={props.onClose}
           isBusy={props.isBusy}
           isDisabled={props.isDisabled}
@@ -84,15 +87,17 @@ export function Confirm(props: {
 export function DialogButtons(props: {
   /** The text of the button that submits. */
   submit: string;
+  /** What the button says that only closes. */
+  dismiss?: string;
   onClose: () => void;
   kind?: "primary" | "danger";
   isBusy?: boolean;
   isDisabled?: boolean;
 }) {
-  const { submit, onClose, kind = "primary", isBusy, isDisabled } = props;
+  const { submit, dismiss, onClose, kind = "primary", isBusy, isDisabled } = props;
   return (
     <>
-      <Button onClick={onClose}>{text.states.cancel}</Button>
+      <Button onClick={onClose}>{dismiss ?? text.states.cancel}</Button>
       <Button kind={kind} isSubmit isBusy={isBusy} isDisabled={isDisabled}>
         {submit}
       </Button>

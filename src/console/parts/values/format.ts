@@ -60,6 +60,16 @@ export function formatPricePerMillion(price: string): string {
   return `$${dollars >= 0.1 || dollars === 0 ? dollars.toFixed(2) : trim(dollars, 4)}`;
 }
 
+const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB"];
+const KILO = 1_000;
+
+/** Returns a size in decimal units: `840 B`, `12.3 kB`, `1.05 GB`. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
+  const value = bytes / KILO ** power;
+  return `${power === 0 ? value : trim(value, value < 10 ? 2 : value < 100 ? 1 : 0)} ${BYTE_UNITS[power]}`;
+}
+
 /** Returns a duration: `840 ms`, `1.24 s`, `2 min 5 s`; a dash for none. */
 export function formatDuration(ms: number | null): string {
   if (ms === null) return "–";

@@ -9,6 +9,7 @@ const ACCOUNTS = `${ADMIN}/accounts/:id`;
 const MEMBER = `${ADMIN}/organizations/:id/members/:user_id`;
 const INVITATIONS = `${ADMIN}/organizations/:id/invitations`;
 const TEAMS = `${ADMIN}/organizations/:id/teams`;
+const RESPONSE = `${ADMIN}/responses/:id`;
 const CONFIG = `${ADMIN}/config`;
 const OF_ACCOUNT = `${ACCOUNTS}/provider-keys`;
 
@@ -54,6 +55,9 @@ export const ACTIONS: Readonly<Partial<Record<AuditKind, readonly string[]>>> = 
   providerKeyRemoved: [`DELETE ${OF_ACCOUNT}/:key_id`, "gateway provider-keys remove"],
   providerKeyTested: [`POST ${OF_ACCOUNT}/:key_id/test`, "gateway provider-keys test"],
   bodiesRead: [`GET ${ADMIN}/generations/:id/bodies`, "gateway prompt-log"],
+  responseRead: [`GET ${RESPONSE}/items`, "gateway responses items"],
+  responseCancelled: [`POST ${RESPONSE}/cancel`, "gateway responses cancel"],
+  responseDeleted: [`DELETE ${RESPONSE}`, "gateway responses delete"],
   catalogRefreshed: [`POST ${ADMIN}/catalog/refresh`, "gateway catalog refresh"],
   pricesApproved: [`POST ${ADMIN}/catalog/changes/:id/approve`, "gateway catalog approve"],
   pricesRejected: [`POST ${ADMIN}/catalog/changes/:id/reject`, "gateway catalog reject"],

@@ -59,6 +59,9 @@ function Kept({ of: { prompt_log, zero_retention } }: { of: Me }) {
         <p>{isLogged ? words.logged(printSeconds(prompt_log)) : words.notLogged}</p>
         <p>{zero_retention ? words.zeroRetention : words.noZeroRetention}</p>
         {zero_retention ? null : <p class="field-hint">{words.loggedAbout}</p>}
+        <p>
+          <a href="/console/responses">{text.responses.title}</a>
+        </p>
       </div>
     </section>
   );

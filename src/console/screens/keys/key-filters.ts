@@ -22,6 +22,7 @@ export const ORDERS = ["newest", "oldest_secret", "least_used"] as const;
 /** The parameters of the address that a list of keys or another searched list has, to be removed where another tab takes its place. */
 export const LIST_PARAMETERS = [
   ...["account_id", "user_id", "team_id", "older_than", "unused", "ended", "order"],
+  ...["status", "background", "key_id", "conversation_id"],
   ...["q", "sort"],
 ];
 

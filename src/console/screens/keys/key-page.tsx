@@ -93,6 +93,11 @@ function Content({ of: key }: { of: KeyDetails }) {
       </div>
       <UsagePanel usage={usage} />
       <RecentRequests of={{ key_id: key.id }} />
+      <p>
+        <a href={`/console/responses?${new URLSearchParams({ account_id: key.account_id, key_id: key.id })}`}>
+          {text.responses.title}
+        </a>
+      </p>
     </div>
   );
 }

@@ -15,6 +15,7 @@ import { LIST_PARAMETERS } from "../keys/key-filters.ts";
 import { KeyList } from "../keys/key-list.tsx";
 import { PolicyEditor } from "../policy/policy-editor.tsx";
 import { RecentRequests } from "../requests/recent-requests.tsx";
+import { ResponseList } from "../responses/response-list.tsx";
 import { TeamList } from "../teams/team-list.tsx";
 import { UsagePanel, useDailyUsage } from "../usage/usage-panel.tsx";
 import { AccountFigures } from "./account-figures.tsx";
@@ -110,6 +111,11 @@ function listTabs(account: Account, onChanged: () => void) {
     },
     { id: "policy", title: titles.policy, content: <Policy account={account} onChanged={onChanged} /> },
     { id: "usage", title: titles.usage, content: <AccountUsage id={id} /> },
+    {
+      id: "responses",
+      title: titles.responses,
+      content: <section class="card">{<ResponseList account={id} />}</section>,
+    },
   ];
 }
 

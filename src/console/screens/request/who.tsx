@@ -52,6 +52,14 @@ export function Who({ generation }: { generation: GenerationDetails }) {
         <dd>
           <Id id={id} />
         </dd>
+        {generation.has_response ? (
+          <>
+            <dt>{words.response}</dt>
+            <dd>
+              <a href={`/console/responses/${id}`}>{words.openResponse}</a>
+            </dd>
+          </>
+        ) : null}
         <dt>{words.requestId}</dt>
         <dd>
           <Id id={request_id} />

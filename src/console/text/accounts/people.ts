@@ -31,6 +31,7 @@ export const peopleText = {
     budgets: "Budgets",
     policy: "Policy",
     usage: "Usage",
+    responses: "Responses",
   },
   tabsLabel: "Parts of the account",
   none: { organization: "No organizations yet", user: "No users yet" },
