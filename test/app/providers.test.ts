@@ -73,6 +73,8 @@ describe("a provider of the catalog", () => {
           "gateway-auto/small",
           "sandbox/echo",
           "sandbox/echo:free",
+          "sandbox/agent",
+          "sandbox/agent:free",
           "sandbox/embed",
           "sandbox/embed:free",
           "sandbox/moderate",

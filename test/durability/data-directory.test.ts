@@ -52,6 +52,8 @@ describe("the data directory", () => {
       "lock.db",
       "lock.db-journal",
       "responses.db",
+      "responses.db-shm",
+      "responses.db-wal",
       "secrets.key",
     ]);
     expect(listOpenEntries(site.dataDir)).toEqual([]);

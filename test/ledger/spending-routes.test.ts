@@ -47,6 +47,10 @@ const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: B
     body: { model: CHAT_MODEL, input: "Hello!" },
     shape: { error: { message: expect.stringContaining("balance") } },
   },
+  "/responses/compact": {
+    body: { model: CHAT_MODEL, input: "Hello!" },
+    shape: { error: { message: expect.stringContaining("balance") } },
+  },
   "/messages": {
     body: { model: CHAT_MODEL, max_tokens: 100, messages },
     shape: {
@@ -70,6 +74,13 @@ const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: B
 
 /** Routes that accept a body and cost nothing. */
 const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/route/explain"]);
+/** Routes of kept responses and conversations, which call no vendor. */
+const KEPT: ReadonlySet<string> = new Set([
+  "/responses/:id/cancel",
+  "/conversations",
+  "/conversations/:id",
+  "/conversations/:id/items",
+]);
 /** Routes of the console for identity providers. */
 const SIGN_IN: ReadonlySet<string> = new Set(["/api/console/oidc/backchannel-logout"]);
 const MANAGEMENT: ReadonlySet<string> = new Set(ENDPOINTS.map(({ path }) => path));
@@ -158,16 +169,21 @@ function send(method: string, path: string, body: unknown): Promise<Response> {
 }
 
 describe("the holds of routes", () => {
-  test("every route that accepts a body is listed as spending, free, management or sign-in", () => {
+  test("every route that accepts a body is listed as spending, free, kept, management or sign-in", () => {
     const unknown = [...GATEWAY_PATHS, ...FIXED_PATHS].filter(
-      (path) => !(path in SPENDING) && !FREE.has(path) && !MANAGEMENT.has(path) && !SIGN_IN.has(path),
+      (path) =>
+        !(path in SPENDING) &&
+        !FREE.has(path) &&
+        !KEPT.has(path) &&
+        !MANAGEMENT.has(path) &&
+        !SIGN_IN.has(path),
     );
     expect(unknown).toEqual([]);
   });
 
   test("every listed route exists", () => {
     const there = new Set([...GATEWAY_PATHS, ...FIXED_PATHS]);
-    expect([...Object.keys(SPENDING), ...FREE].filter((path) => !there.has(path))).toEqual([]);
+    expect([...Object.keys(SPENDING), ...FREE, ...KEPT].filter((path) => !there.has(path))).toEqual([]);
   });
 
   const addresses = Object.keys(SPENDING).flatMap((path) =>
@@ -190,6 +206,11 @@ describe("the holds of routes", () => {
   test.each([...FREE])("%s costs nothing", async (path) => {
     const response = await post(`/api/gateway${path}`, { model: CHAT_MODEL, messages });
     expect(response.status).toBe(200);
+    expect(vendor.calls).toHaveLength(0);
+  });
+
+  test.each([...KEPT])("%s calls no vendor", async (path) => {
+    await post(`/api/gateway${path.replace(":id", "x")}`, {});
     expect(vendor.calls).toHaveLength(0);
   });
 

@@ -54,7 +54,7 @@ async function respond(body: object, isStream: boolean) {
   });
   const text = await response.text();
   expect(text).not.toContain('"error":{');
-  const last = text.trimEnd().split("\n\n").at(-1) ?? "";
+  const last = text.trimEnd().split("\n\n").at(-2) ?? "";
   return isStream ? JSON.parse(last.slice(last.indexOf("data: ") + 6)).response : JSON.parse(text);
 }
 

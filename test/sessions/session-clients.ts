@@ -35,7 +35,7 @@ export function createHttpClient(key: string): SessionClient {
       const text = await response.text();
       if (response.status !== 200) throw new Error(`${response.status} ${text}`);
       if (body["stream"] !== true) return JSON.parse(text);
-      const last = text.trimEnd().split("\n\n").at(-1) ?? "";
+      const last = text.trimEnd().split("\n\n").at(-2) ?? "";
       return JSON.parse(last.slice(last.indexOf("data: ") + "data: ".length)).response;
     },
     async close() {},

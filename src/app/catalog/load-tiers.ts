@@ -69,12 +69,13 @@ function appendToRule(rule: TierRule): TierRule {
     case "balance":
       return { ...rule, paid: appendToPick(rule.paid), else: appendToPick(rule.else) };
     case "free":
-      return { ...rule, last: [...rule.last, FREE_ECHO] };
+      return { ...rule, last: [...rule.last, FREE_ECHO, FREE_AGENT] };
   }
 }
 
 const ECHO = "sandbox/echo";
 const FREE_ECHO = "sandbox/echo:free";
+const FREE_AGENT = "sandbox/agent:free";
 
 /** Appends a free model to a pick of free models. */
 function appendToPick(pick: TierPick): TierPick {

@@ -56,6 +56,12 @@ const ProviderPreferences = namedBody(
       .describe(
         "Zero data retention: use only providers known not to retain request data. Default: `false`.",
       ),
+    store: z
+      .boolean()
+      .nullish()
+      .describe(
+        "Lets vendors of the Responses format keep the response as well, under their own id, for a request of the Responses API that is forwarded to them. Without effect under zero data retention. Default: `false`.",
+      ),
     require_parameters: z
       .boolean()
       .nullish()

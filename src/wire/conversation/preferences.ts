@@ -20,6 +20,8 @@ export interface ProviderPreferences {
   readonly denyDataCollection: boolean;
   /** `zdr`: only providers known to keep nothing. */
   readonly zeroRetention: boolean;
+  /** `store`: vendors of the Responses format keep the response as well. */
+  readonly storesAtVendor: boolean;
   /** Only deployments that support every parameter of the request. */
   readonly requireParameters: boolean;
   /** Null: no price limit. */
@@ -72,6 +74,7 @@ export const NO_PREFERENCES: ProviderPreferences = {
   allowFallbacks: true,
   denyDataCollection: false,
   zeroRetention: false,
+  storesAtVendor: false,
   requireParameters: false,
   maxPrice: null,
   sort: null,
@@ -139,6 +142,7 @@ function readPreferences(raw: unknown): ProviderPreferences {
     allowFallbacks: value["allow_fallbacks"] !== false,
     denyDataCollection: readDenial(value["data_collection"]),
     zeroRetention: readGuarantee(value, "zdr"),
+    storesAtVendor: readGuarantee(value, "store"),
     requireParameters: readGuarantee(value, "require_parameters"),
     maxPrice: readMaxPrice(value["max_price"]),
     sort: readSort(value["sort"]),

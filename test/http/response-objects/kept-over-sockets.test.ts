@@ -16,7 +16,8 @@ beforeAll(async () => {
     yaml: `
 providers:
   chats: {base_url: "${vendor.baseUrl}", api_keys: [sk-0123456789], models: [${model("acme/chat", "0.000001")}, ${model("acme/chat:free", "0")}]}
-  messages: {base_url: "${vendor.baseUrl}", api_keys: [sk-0123456789], formats: [anthropic-messages], models: [${model("acme/messages", "0.000001")}]}`,
+  messages: {base_url: "${vendor.baseUrl}", api_keys: [sk-0123456789], formats: [anthropic-messages], models: [${model("acme/messages", "0.000001")}]}
+  responses: {base_url: "${vendor.baseUrl}", api_keys: [sk-0123456789], formats: [openai-responses], zero_retention: true, models: [${model("acme/responses", "0.000001")}]}`,
   });
 });
 afterAll(async () => {
@@ -112,4 +113,16 @@ test("a caller without a key continues responses of their connection only", asyn
     error: { code: "previous_response_not_found" },
   });
   await anonymous.close();
+});
+
+test("a vendor stores the response as well only if it is asked, and never under zero data retention", async () => {
+  const storeOf = async (body: object) => {
+    const { status } = await call("/responses", { model: "acme/responses", input: "one", ...body });
+    expect(status).toBe(200);
+    return vendor.calls.at(-1)?.body["store"];
+  };
+  expect(await storeOf({ store: true })).toBe(false);
+  expect(await storeOf({ store: true, provider: { store: true } })).toBe(true);
+  expect(await storeOf({ provider: { store: true } })).toBe(true);
+  expect(await storeOf({ provider: { store: true, zdr: true } })).toBe(false);
 });

@@ -54,6 +54,8 @@ export interface ResponsesTarget {
     readonly model: ModelTarget;
     /** Fields that it rejects. */
     readonly refusedFields: ReadonlySet<string>;
+    /** Fields that ask it to store something, under zero data retention. Absent: it may store. */
+    readonly storingFields?: ReadonlySet<string>;
   };
   /** The token limit of the answer; absent or null to keep the client's. */
   readonly maxTokens?: number | null;
@@ -62,8 +64,8 @@ export interface ResponsesTarget {
 }
 
 /**
- * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name and `store: false`. The gateway's own
- * fields, and parts that may cost, are omitted.
+ * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name, and with `store: false` unless the
+ * client asks for storing by this vendor. The gateway's own fields, and parts that may cost, are omitted.
  */
 export function forwardResponsesRequest(
   request: ScannedResponsesRequest,
@@ -76,7 +78,7 @@ export function forwardResponsesRequest(
   const { start, end } = root.fields.model as JsonNode;
   const removed = eitherOf(eitherOf(GATEWAY_FIELDS, refusedFields), leftOut.removed);
   const users = allBut(USER_FIELDS, refusedFields);
-  const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }, storeNothing(root)];
+  const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }, setStore(request, provider)];
   if (!refusedFields.has("include")) splices.push(...requestEncrypted(request, model));
   if (maxTokens !== null && !refusedFields.has("max_output_tokens"))
     splices.push(setMember(root, "max_output_tokens", String(maxTokens)));
@@ -86,9 +88,13 @@ export function forwardResponsesRequest(
   return spliceBody(bytes, splices);
 }
 
-/** Sets `store: false`, because OpenAI stores responses by default. */
-function storeNothing(root: JsonNode): Splice {
-  return setMember(root, "store", "false");
+/** Says whether the vendor stores the response: OpenAI does by default. Under zero data retention it never does. */
+function setStore(
+  { root, preferences }: ScannedResponsesRequest,
+  { storingFields }: ResponsesTarget["provider"],
+): Splice {
+  const stores = preferences.storesAtVendor && storingFields === undefined;
+  return setMember(root, "store", String(stores));
 }
 
 /** Requests encrypted reasoning: without stored responses, the next turn needs the reasoning of this one. */
