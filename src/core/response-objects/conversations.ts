@@ -73,10 +73,8 @@ export class Conversations {
   async listItems(owner: ObjectOwner, id: string): Promise<readonly string[]> {
     await this.require(owner, id);
     const { store, clock } = this.deps;
-    const last = await store.findLast(id, clock.now());
-    if (last === null) return [];
-    const chain = await store.readChain(last.id, clock.now());
-    return chain.flatMap((object) => {
+    const objects = await store.readConversation(id, clock.now());
+    return objects.flatMap((object) => {
       const { input, output } = openContent(this.deps, object);
       return [...input, ...output];
     });

@@ -267,6 +267,19 @@ describe("a conversation", () => {
     expect(sentMessages().map(([, text]) => text)).not.toContain("Added");
   });
 
+  test("keeps the rest of its history when a response is deleted from its middle", async () => {
+    vendor.perform(healthy("Alpha"));
+    const { id } = (await call("/conversations", {})).body;
+    await respond({ input: "One", conversation: id });
+    const second = (await respond({ input: "Two", conversation: id })).body;
+    const third = (await respond({ input: "Three", conversation: id })).body;
+    await call(`/responses/${second.id}`, undefined, { method: "DELETE" });
+    await respond({ input: "Four", conversation: id });
+    expect(sentMessages().map(([, text]) => text)).toEqual(["One", ALPHA, "Three", ALPHA, "Four"]);
+    const input = (await call(`/responses/${third.id}/input_items?order=asc`)).body.data;
+    expect(input).toHaveLength(3);
+  });
+
   test("lists each message with its type, its status and its content as parts, however it was sent", async () => {
     const items = [
       { role: "user", content: "One" },

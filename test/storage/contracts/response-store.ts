@@ -391,6 +391,23 @@ function testConversations(create: Create): void {
     expect(await store.listHeads(ALL, AT)).toHaveLength(3);
   });
 
+  test("a conversation is read in its order without deleted objects and without branches", async () => {
+    const store = await create();
+    await store.addConversation(conversationOf("conv_1"));
+    const turns: StoredObject[] = [];
+    for (const n of [0, 1, 2]) {
+      const place = { rootId: "conv_1", conversationId: "conv_1", sequence: n };
+      const previousId = turns.at(-1)?.id ?? null;
+      turns.push(objectAt(n * DAY_MS, { ...place, previousId }));
+    }
+    const branch = objectAt(5, { rootId: "conv_1", sequence: 1, previousId: idOf(turns, 0) });
+    for (const object of [...turns, branch]) await store.addObject(object, [], MUCH);
+    expect(idsOf(await store.readConversation("conv_1", AT))).toEqual(idsOf(turns));
+    await store.deleteObject(idOf(turns, 1));
+    expect(idsOf(await store.readConversation("conv_1", AT))).toEqual([idOf(turns, 0), idOf(turns, 2)]);
+    expect(await store.readConversation("conv_1", LATER)).toEqual([]);
+  });
+
   test("objects of a deleted conversation stay until they expire", async () => {
     const store = await create();
     await store.addConversation(conversationOf("conv_1"));

@@ -117,7 +117,7 @@ async function readConversation(
   const last = await store.findLast(id, now);
   if (last === null) return [];
   if (RUNNING.includes(last.status)) return rejectLocked(id);
-  return store.readChain(last.id, now);
+  return store.readConversation(id, now);
 }
 
 /** @throws GatewayError `conflict`: two responses of one conversation cannot be made at the same time. */

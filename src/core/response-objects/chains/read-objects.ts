@@ -44,9 +44,18 @@ export async function listInputItems(
   id: string,
 ): Promise<readonly string[]> {
   const own = await findResponse(deps, caller, id);
-  const chain = own.sequence === 0 ? [own] : await deps.store.readChain(id, deps.clock.now());
+  const chain = await readChainOf(deps, own);
   const contents = (chain.length === 0 ? [own] : chain).map((object) => openContent(deps, object));
   return contents.flatMap((content, at) => itemsOf(content, at === contents.length - 1));
+}
+
+/** Reads a response and all before it. In a conversation, turns may have been deleted. */
+async function readChainOf({ store, clock }: ChainDeps, own: StoredObject): Promise<readonly StoredObject[]> {
+  const { id, sequence, conversationId } = own;
+  if (sequence === 0) return [own];
+  if (conversationId === null) return store.readChain(id, clock.now());
+  const objects = await store.readConversation(conversationId, clock.now());
+  return objects.filter((object) => object.sequence <= sequence);
 }
 
 function itemsOf({ input, output }: ObjectContent, isLast: boolean): readonly string[] {

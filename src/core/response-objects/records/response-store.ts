@@ -61,6 +61,8 @@ export interface ResponseStore {
   findHead(id: string, now: number): Promise<ObjectHead | null>;
   /** Reads an object and all before it in its chain by one statement, the root first; empty if it is not found, or one before it is missing. */
   readChain(id: string, now: number): Promise<readonly StoredObject[]>;
+  /** Reads the objects of a conversation in their order. Those that were deleted are absent. */
+  readConversation(id: string, now: number): Promise<readonly StoredObject[]>;
   /** Lists the heads of all objects with a root, those of branches too, by their sequence from the root on, and then by time. */
   listChain(rootId: string, now: number, limit: number): Promise<readonly ObjectHead[]>;
   /** Returns the last object of a conversation, whose successor has the next place; null if it is empty. */

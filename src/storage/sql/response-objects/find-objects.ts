@@ -26,6 +26,14 @@ export function selectChain(id: string, now: number, joinPrevious: Sql): ReturnT
     SELECT * FROM chain ORDER BY sequence`;
 }
 
+/** Returns the statement that reads the objects of a conversation in their order. */
+export function selectConversation(id: string, now: number) {
+  return selectObjects(
+    sql`WHERE o.root_id = ${id} AND o.conversation_id = ${id} AND c.expires_at > ${now}
+      AND o.day BETWEEN c.first_day AND c.last_day ORDER BY o.sequence`,
+  );
+}
+
 /** Returns the statement that reads the heads of a chain, the root first. The days let PostgreSQL leave out other partitions. */
 export function selectHeadsOfChain(rootId: string, now: number, limit: number) {
   return selectHeads(

@@ -19,7 +19,13 @@ import { type Integer, readInteger, readNullableInteger } from "../statements/va
 import { extendChain } from "./chains.ts";
 import { addConversation, addObject, changeObject, replaceContent } from "./change-objects.ts";
 import { addEvents, readEvents } from "./events.ts";
-import { findByItems, listHeads, selectChain, selectHeadsOfChain } from "./find-objects.ts";
+import {
+  findByItems,
+  listHeads,
+  selectChain,
+  selectConversation,
+  selectHeadsOfChain,
+} from "./find-objects.ts";
 import {
   IS_RUNNING,
   isObject,
@@ -76,6 +82,10 @@ export abstract class SqlResponseStore implements ResponseStore {
     const rows = await this.database.run(selectChain(id, now, this.joinPrevious));
     const chain = rows.map(readObject);
     return chain[0]?.previousId === null ? chain : [];
+  }
+
+  async readConversation(id: string, now: number) {
+    return (await this.database.run(selectConversation(id, now))).map(readObject);
   }
 
   async listChain(rootId: string, now: number, limit: number) {

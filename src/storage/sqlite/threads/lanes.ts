@@ -201,6 +201,7 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     findObject: "responses",
     findHead: "responses",
     readChain: "responses",
+    readConversation: "responses",
     listChain: "responses",
     findLast: "responses",
     findByItems: "responses",
