@@ -109,6 +109,7 @@ async function readAsOwners(
     const answer = await api.send("GET", `/api/gateway/generation?id=${id}`, { key: owner });
     state.set(`generation ${id} as its key reads it`, present(answer));
   }
+  await readKept(api, earlier, data, state);
   if (cookie === null) return;
   earlier.called.add("GET /api/console/session");
   const answer = await api.send("GET", "/api/console/session", {
@@ -116,6 +117,34 @@ async function readAsOwners(
     headers: { cookie, "sec-fetch-site": "same-origin" },
   });
   state.set("the console session", present(answer));
+}
+
+/** Reads kept responses and their conversation, with the key that made them and as the operator. */
+async function readKept(
+  api: Api,
+  earlier: Api,
+  { kept, inferenceKeys }: WrittenData,
+  state: Map<string, unknown>,
+): Promise<void> {
+  if (kept === null) return;
+  const owner = inferenceKeys[1]?.secret ?? "";
+  const read = async (operation: string, values: readonly string[], key?: string): Promise<void> => {
+    earlier.called.add(operation);
+    const answer = await api.call(operation, values, key === undefined ? {} : { key });
+    state.set(`${operation} ${values.join(" ")}`, present(answer));
+  };
+  for (const id of kept.responses) {
+    await read("GET /api/gateway/responses/{id}", [id], owner);
+    await read("GET /api/gateway/responses/{id}/input_items", [id], owner);
+    await read("GET /api/admin/responses/{id}", [id]);
+    await read("GET /api/admin/responses/{id}/items", [id]);
+  }
+  const { conversation, item } = kept;
+  await read("GET /api/gateway/conversations/{id}", [conversation], owner);
+  await read("GET /api/gateway/conversations/{id}/items", [conversation], owner);
+  await read("GET /api/gateway/conversations/{id}/items/{item}", [conversation, item], owner);
+  await read("GET /api/admin/responses", []);
+  await read("GET /api/admin/responses/usage", []);
 }
 
 /** Texts of errors are for people, and change; their types are for programs. */

@@ -25,6 +25,16 @@ export interface WrittenData {
   readonly rejected: readonly string[];
   /** The cookie of a console session; null if the version has none. */
   readonly cookie: string | null;
+  /** Kept responses of the second inference key, and its conversation; null if the version keeps none. */
+  readonly kept: KeptObjects | null;
+}
+
+/** Kept responses and a conversation. */
+interface KeptObjects {
+  readonly responses: readonly string[];
+  readonly conversation: string;
+  /** An item of the conversation. */
+  readonly item: string;
 }
 
 /** A model whose provider, and the provider's key, the stored configuration has. */
@@ -53,7 +63,9 @@ export async function writeData(api: Api, installation: Installation): Promise<W
   const { generations, logged } = await writeGenerations(api, keys.inferenceKeys);
   await writeRefund(api, generations);
   const rejected = await writeRejected(api, keys.inferenceKeys);
+  const kept = await writeKept(api, keys.inferenceKeys);
   return {
+    kept,
     ...keys,
     team,
     rejected,
@@ -388,6 +400,52 @@ async function signIn(api: Api, { url }: Installation): Promise<string | null> {
     headers: { "sec-fetch-site": "same-origin", origin: url },
   });
   return response.headers.get("set-cookie")?.split(";")[0] ?? null;
+}
+
+const RESPONSES = "POST /api/gateway/responses";
+const CONVERSATIONS = "/api/gateway/conversations";
+
+/** Keeps a chain of responses, one of which is deleted again, one of the background, a compaction and a conversation with items. */
+async function writeKept(api: Api, [, user]: readonly WrittenKey[]): Promise<KeptObjects | null> {
+  if (!api.has(`POST ${CONVERSATIONS}`)) return null;
+  const key = user?.secret ?? "";
+  const send = async (operation: string, values: readonly string[], body?: unknown): Promise<Kept> => {
+    const response = await api.call(operation, values, { key, ...(body === undefined ? {} : { body }) });
+    if (response.status >= 300) throw new Error(`${operation}: ${JSON.stringify(response.body)}`);
+    return response.body as Kept;
+  };
+  const ask = (more: object) =>
+    send(RESPONSES, [], { model: "acme/one", input: "ANSWER please", store: true, ...more });
+  const first = await ask({});
+  const second = await ask({ previous_response_id: first.id });
+  const gone = await ask({});
+  await send("DELETE /api/gateway/responses/{id}", [gone.id]);
+  const background = await ask({ background: true });
+  await send("POST /api/gateway/responses/{id}/cancel", [background.id], {});
+  await send("POST /api/gateway/responses/compact", [], { model: "acme/one", input: "ANSWER please" });
+  const { id: conversation } = await send(`POST ${CONVERSATIONS}`, [], { metadata: { a: "b" } });
+  await send(`POST ${CONVERSATIONS}/{id}`, [conversation], { metadata: { topic: "upgrade" } });
+  const items = [1, 2].map((n) => ({ role: "user", content: `Item ${n}` }));
+  const added = await send(`POST ${CONVERSATIONS}/{id}/items`, [conversation], { items });
+  const [item = "", deleted = ""] = (added.data ?? []).map(({ id }) => id);
+  await send(`DELETE ${CONVERSATIONS}/{id}/items/{item}`, [conversation, deleted]);
+  const inConversation = await ask({ conversation });
+  const { id: other } = await send(`POST ${CONVERSATIONS}`, [], {});
+  await send(`DELETE ${CONVERSATIONS}/{id}`, [other]);
+  await deleteAsOperator(api, (await ask({})).id);
+  return { responses: [first.id, second.id, background.id, inConversation.id], conversation, item };
+}
+
+/** Cancels and deletes a kept response as the operator. */
+async function deleteAsOperator(api: Api, id: string): Promise<void> {
+  await api.call("POST /api/admin/responses/{id}/cancel", [id]);
+  await api.make("DELETE /api/admin/responses/{id}", [id]);
+}
+
+/** A kept response, a conversation, or a list of items. */
+interface Kept {
+  readonly id: string;
+  readonly data?: readonly { readonly id: string }[];
 }
 
 /** Sends a request that is rejected. Returns its id; none if the version does not store such requests. */
