@@ -2,13 +2,22 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { systemClock } from "../../../src/base/time/clock.ts";
 import { DAY_MS, dayOf } from "../../../src/base/time/time.ts";
 import type { StoredObject } from "../../../src/core/response-objects/records/response-object.ts";
+import type { ResponseStore } from "../../../src/core/response-objects/records/response-store.ts";
 import { connectPostgres, type Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { RESPONSE_TABLES } from "../../../src/storage/postgres/responses/response-store.ts";
 import { listDays, partitionOf } from "../../../src/storage/postgres/tables/partitions.ts";
 import { JOIN_PREVIOUS, selectChain } from "../../../src/storage/sql/response-objects/find-objects.ts";
 import { PGBOUNCER, startTestPgBouncer, type TestPgBouncer } from "../../support/databases/pgbouncer.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/databases/postgres.ts";
-import { AT, idAt, objectAfter, objectAt, testResponseStore } from "../contracts/response-store.ts";
+import {
+  AT,
+  conversationOf,
+  idAt,
+  objectAfter,
+  objectAt,
+  runningAt,
+  testResponseStore,
+} from "../contracts/response-store.ts";
 import { openResponses, usePostgres } from "./databases.ts";
 
 const MUCH = 1_000_000;
@@ -121,6 +130,63 @@ describe.skipIf(POSTGRES_BIN === null)("response objects in PostgreSQL", () => {
     for (const table of ["objects", "items", "chains"])
       expect(await database.run(`SELECT 1 AS one FROM response_${table}`)).toEqual([]);
     expect(await database.run("SELECT 1 AS one FROM response_accounts WHERE bytes <> 0")).toEqual([]);
+  });
+});
+
+/** What must be empty, whatever happens at the same time. */
+const INVARIANTS = {
+  "sums that differ": `SELECT account_id FROM response_accounts AS sums
+    FULL JOIN (SELECT account_id, sum(bytes) AS bytes FROM response_objects GROUP BY 1) AS objects USING (account_id)
+    WHERE coalesce(sums.bytes, 0) <> coalesce(objects.bytes, 0)`,
+  "chains with another number of objects": `SELECT root_id FROM response_chains AS chains
+    FULL JOIN (SELECT root_id, count(*) AS count FROM response_objects GROUP BY 1) AS objects USING (root_id)
+    WHERE coalesce(chains.objects, 0) <> coalesce(objects.count, 0)`,
+  "chains of nothing": `SELECT root_id FROM response_chains AS c WHERE objects = 0
+    AND NOT EXISTS (SELECT FROM response_conversations AS v WHERE v.id = c.root_id)`,
+  "items of no object": `SELECT item_id FROM response_items AS i
+    WHERE NOT EXISTS (SELECT FROM response_objects AS o WHERE o.id = i.object_id)`,
+  "places of no object": `SELECT object_id FROM response_places AS p
+    WHERE NOT EXISTS (SELECT FROM response_objects AS o WHERE o.id = p.object_id)`,
+} as const;
+
+describe.skipIf(POSTGRES_BIN === null)("changes of response objects in PostgreSQL at the same time", () => {
+  const connect = usePostgres();
+
+  /** Returns changes of all kinds, of four conversations of two accounts. */
+  function createChanges(stores: readonly ResponseStore[], round: number) {
+    const store = (n: number) => stores[n % stores.length] as ResponseStore;
+    const each = Array.from({ length: 6 }, (_, n) => {
+      const [ms, rootId] = [round * 6 + n, `conv_${n % 4}`];
+      const accountId = `org_${n % 2}`;
+      const place = { rootId, conversationId: rootId, sequence: round * 2 + (n > 3 ? 1 : 0) };
+      const running = runningAt(MUCH + ms, { accountId, expiresAt: AT + (ms % 3) * 100 });
+      const end = { status: "completed", gatewayId: null, bytes: 25, chainBytes: 25, endedAt: 1 } as const;
+      return [
+        store(n).addObject(objectAt(ms, { accountId, ...place, expiresAt: AT + 50 }), ["item"], MUCH),
+        store(n + 1).addObject(running, ["item", "other"], MUCH),
+        store(n + 2).changeObject(idAt(AT + MUCH + ms - 6), { ...end, ciphertext: new Uint8Array(1) }, ["x"]),
+        store(n + 3).deleteObject(idAt(AT + ms - 12)),
+        store(n + 4).touchChain(rootId, AT + 50 + round),
+      ];
+    });
+    const rare = [
+      () => store(5).deleteOfAccount("org_1", 7),
+      () => store(2).deleteExpired(AT + 20, 9),
+      () => store(3).deleteExpired(AT + 20, 9),
+      () => store(1).addConversation(conversationOf("conv_1", { accountId: "org_1" })),
+      () => store(1).limitExpiry(AT + 60, 10),
+    ];
+    return [...each.flat(), ...(round % 3 === 1 ? rare.map((change) => change()) : [])];
+  }
+
+  test("never wait for each other in a circle, and leave the right sums", async () => {
+    const stores = Array.from({ length: 6 }, () => openResponses(connect()));
+    for (let round = 0; round < 40; round++) await Promise.all(createChanges(stores, round));
+    const database = connect();
+    const broken = await Promise.all(
+      Object.entries(INVARIANTS).map(async ([name, text]) => [name, await database.run(text)]),
+    );
+    expect(broken).toEqual(Object.keys(INVARIANTS).map((name) => [name, []]));
   });
 });
 

@@ -214,13 +214,13 @@ export abstract class SqlResponseStore implements ResponseStore {
   deleteOfAccount(accountId: string, limit: number) {
     const { traits } = this.database;
     return this.database.transaction(function* (): Work<number> {
-      const objects = yield* deleteObjects(traits, sql`o.account_id = ${accountId}`, limit);
-      if (objects >= limit) return objects;
-      const left = limit - objects;
-      const conversations = yield* deleteConversations(traits, sql`v.account_id = ${accountId}`, left);
-      if (conversations < left)
+      // Conversations first: no chain is locked any more when the objects have changed the sum of the account.
+      const conversations = yield* deleteConversations(traits, sql`v.account_id = ${accountId}`, limit);
+      const left = limit - conversations;
+      const objects = left === 0 ? 0 : yield* deleteObjects(traits, sql`o.account_id = ${accountId}`, left);
+      if (objects < left)
         yield* sql`DELETE FROM response_accounts WHERE account_id = ${accountId} AND bytes = 0`;
-      return objects + conversations;
+      return conversations + objects;
     });
   }
 

@@ -35,7 +35,7 @@ const LIMITS: Readonly<Record<Lane, StoreThreadLimits>> = {
   report: { sent: 1, waiting: 100, waitMs: 5 * MINUTE_MS, cacheBytes: 64 * MEGABYTE, idleMs: MINUTE_MS },
   check: { sent: 1, waiting: 10, waitMs: 30 * MINUTE_MS, cacheBytes: 64 * MEGABYTE, idleMs: MINUTE_MS },
   // Few are sent, because each may have megabytes. It stays for a while, because requests wait for it.
-  responses: { sent: 4, waiting: 500, waitMs: 10_000, cacheBytes: 16 * MEGABYTE, idleMs: 10 * MINUTE_MS },
+  responses: { sent: 4, waiting: 200, waitMs: 10_000, cacheBytes: 16 * MEGABYTE, idleMs: 10 * MINUTE_MS },
 };
 
 /** How often a change is tried again because the record was changed since it was read. */
