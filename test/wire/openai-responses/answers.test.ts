@@ -39,6 +39,8 @@ const OWN = new Set([
   "usage",
   "previous_response_id",
   "input",
+  "tools",
+  "tool_choice",
 ]);
 
 function ownUsage(usage: unknown): Fields {
