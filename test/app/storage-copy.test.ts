@@ -169,7 +169,7 @@ async function addResponseObjects(): Promise<void> {
   await responses.addEvents([
     { responseId: last.id, first: 0, last: 3, ciphertext: Uint8Array.of(0, 92, 34) },
   ]);
-  await responses.addConversation(conversationOf("conv_1"));
+  await responses.addConversation(conversationOf("conv_1"), 1e9);
   const place = { rootId: "conv_1", conversationId: "conv_1", isBackground: true };
   await responses.addObject(objectAt(5, place), [], Number.MAX_SAFE_INTEGER);
   await close();

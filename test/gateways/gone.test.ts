@@ -162,7 +162,11 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
     const found = await stores.responses.findObject(id, Date.now());
     expect(found).toMatchObject({ status: "failed", gatewayId: null, isBackground: true });
     const owner = { accountId: user, userId: found?.userId ?? null, keyId: found?.keyId ?? "" };
-    const { content } = await openResponses().find(owner, id);
+    const { content } = await openResponses().find({
+      caller: owner,
+      id,
+      memory: { take() {}, giveBack() {} },
+    });
     expect(JSON.parse(content.response ?? "")).toMatchObject({
       id,
       status: "failed",

@@ -124,7 +124,7 @@ describe("a rotation of the master key", () => {
     });
     for (const id of ids)
       await stores.responses.addObject(objectAt(0, { id, ...sealedBy(old, id) }), [], 1_000_000);
-    await stores.responses.addConversation(conversationOf("conv_1", sealedBy(old, "conv_1")));
+    await stores.responses.addConversation(conversationOf("conv_1", sealedBy(old, "conv_1")), 1e9);
     const outcome = await rotate();
     expect(outcome).toMatchObject({ resealed: 0, unreadable: [], isNew: true });
     expect(await stores.responses.listMasterKeysInUse()).toEqual([outcome!.masterKeyId]);
@@ -288,7 +288,7 @@ describe("the configuration of master keys", () => {
   test("creates no master key for a gateway on shared stores while response objects need another one", async () => {
     const lost = createMasterKey(random);
     const sealed = vaultOf(lost).seal("data key", { id: "conv_1", accountId: "org_a" });
-    await stores.responses.addConversation(conversationOf("conv_1", { sealed }));
+    await stores.responses.addConversation(conversationOf("conv_1", { sealed }), 1e9);
     const masters = openMasterKeys(configOf(), random);
     await expect(requireMasterKey(stores, masters)).rejects.toThrow(sealed.masterKeyId);
     expect(masters.list()).toEqual([]);

@@ -61,7 +61,7 @@ beforeAll(async () => {
     for (let n = 0; n < OBJECTS; n++)
       await store.addObject(objectAt(n, { ciphertext: new Uint8Array(BYTES) }), [`item_${n}`], MUCH);
     await store.addObject(runningAt(100), [], MUCH);
-    await store.addConversation(conversationOf("conv_1"));
+    await store.addConversation(conversationOf("conv_1"), 1e9);
   });
 });
 afterAll(() => workspace.clear());

@@ -114,7 +114,7 @@ describe("the sweep of response objects", () => {
   test("deletes everything of accounts that are closed, as soon as an account has changed", async () => {
     for (const id of ["org_a", "org_b"]) await stores.accounts.insertAccount(accountOf(id));
     await add(...Array.from({ length: 60 }, (_, n) => objectAt(n)), objectAt(99, { accountId: "org_b" }));
-    await stores.responses.addConversation(conversationOf("conv_1"));
+    await stores.responses.addConversation(conversationOf("conv_1"), 1e9);
     await sweep.run();
     expect(await stores.responses.sumBytes("org_a")).toBe(600);
     await stores.accounts.changeAccount("org_a", (account) => ({ ...account, closedAt: AT }));

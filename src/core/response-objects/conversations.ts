@@ -4,11 +4,20 @@ import { presentItem } from "../../wire/openai-responses/state/present-item.ts";
 import { listItemIds, nameItem } from "./chains/name-items.ts";
 import { mayAccess } from "./chains/object-access.ts";
 import { openContent, rejectLocked } from "./chains/open-chain.ts";
+import type { Reading } from "./chains/read-objects.ts";
 import type { KeepDeps } from "./keep/keep-deps.ts";
-import { rejectFull } from "./keep/kept-response.ts";
-import type { Conversation, ObjectOwner, StoredObject } from "./records/response-object.ts";
-import { RUNNING } from "./records/response-object.ts";
+import { rejectFull, rejectLongChain } from "./keep/limits.ts";
+import {
+  type Conversation,
+  type ObjectContent,
+  type ObjectOwner,
+  RECORD_BYTES,
+  RUNNING,
+  type StoredObject,
+  sizeOf,
+} from "./records/response-object.ts";
 import { ObjectSeal } from "./records/seal-object.ts";
+import { whileReading } from "./records/state-memory.ts";
 
 /** The caller's key-value pairs. */
 export type Metadata = Readonly<Record<string, string>>;
@@ -31,18 +40,19 @@ export class Conversations {
 
   /** Creates a conversation with items, which are JSON. @throws GatewayError `payload_too_large`. */
   async create(owner: ObjectOwner, metadata: Metadata, items: readonly string[]): Promise<ConversationView> {
-    const { store, ids, vault, random, clock } = this.deps;
+    const { store, ids, vault, random, clock, settings } = this.deps;
+    const { accountBytes } = settings();
     const id = ids.next("conv");
     const seal = ObjectSeal.create(vault, random, { id, accountId: owner.accountId });
     const conversation: Conversation = {
       id,
       ...owner,
       sealed: seal.sealed,
-      ciphertext: seal.sealText(JSON.stringify(metadata)),
+      ...sealMetadata(seal, metadata),
       createdAt: clock.now(),
       expiresAt: this.expiresAt(),
     };
-    await store.addConversation(conversation);
+    if ((await store.addConversation(conversation, accountBytes)) === "full") rejectFull(accountBytes);
     if (items.length > 0) await this.add(owner, id, items);
     return present(conversation, metadata);
   }
@@ -56,10 +66,7 @@ export class Conversations {
   /** Replaces the metadata. @throws GatewayError `not_found`. */
   async change(owner: ObjectOwner, id: string, metadata: Metadata): Promise<ConversationView> {
     const conversation = await this.require(owner, id);
-    await this.deps.store.changeConversation(
-      id,
-      this.sealOf(conversation).sealText(JSON.stringify(metadata)),
-    );
+    await this.deps.store.changeConversation(id, sealMetadata(this.sealOf(conversation), metadata));
     return present(conversation, metadata);
   }
 
@@ -69,11 +76,13 @@ export class Conversations {
     await this.deps.store.deleteConversation(id);
   }
 
-  /** Lists its items as JSON, the oldest first. @throws GatewayError `not_found`. */
-  async listItems(owner: ObjectOwner, id: string): Promise<readonly string[]> {
-    await this.require(owner, id);
+  /** Lists its items as JSON, the oldest first. @throws GatewayError `not_found`, and as `StateMemory.take`. */
+  async listItems({ caller, id, memory }: Reading): Promise<readonly string[]> {
+    await this.require(caller, id);
     const { store, clock } = this.deps;
-    const objects = await store.readConversation(id, clock.now());
+    const last = await store.findLast(id, clock.now());
+    const read = () => store.readConversation(id, clock.now());
+    const objects = await whileReading(memory, last?.chainBytes ?? 0, read);
     return objects.flatMap((object) => {
       const { input, output } = openContent(this.deps, object);
       return [...input, ...output];
@@ -101,7 +110,7 @@ export class Conversations {
     if (RUNNING.includes(object.status)) return rejectLocked(id);
     const isOther = (item: string) => tryParseFields(item)?.["id"] !== itemId;
     const left = { ...content, input: content.input.filter(isOther), output: content.output.filter(isOther) };
-    const bytes = [...left.input, ...left.output].reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+    const bytes = object.bytes - (sizeOf(content) - sizeOf(left));
     const ciphertext = this.sealOf(object).sealContent(left);
     await this.deps.store.replaceContent(object.id, { ciphertext, bytes }, [itemId]);
     return this.find(owner, id);
@@ -113,8 +122,9 @@ export class Conversations {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const last = await store.findLast(id, clock.now());
       if (last !== null && RUNNING.includes(last.status)) return rejectLocked(id);
-      const { accountBytes } = settings();
+      const { accountBytes, chainBytes } = settings();
       const object = this.describe(owner, id, named, last);
+      if (object.chainBytes > chainBytes) rejectLongChain(chainBytes);
       const itemIds = listItemIds(named);
       const outcome = await store.addObject(object, itemIds, accountBytes);
       if (outcome === "added") return named;
@@ -132,7 +142,8 @@ export class Conversations {
     const { ids, vault, random, clock } = this.deps;
     const id = ids.next("items");
     const seal = ObjectSeal.create(vault, random, { id, accountId: owner.accountId });
-    const bytes = items.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+    const content: ObjectContent = { input: items, output: [], response: null };
+    const bytes = sizeOf(content);
     const now = clock.now();
     return {
       ...{ id, kind: "items", ...owner, rootId: conversationId, conversationId },
@@ -142,15 +153,16 @@ export class Conversations {
       ...{ status: "completed", model: null, isBackground: false, gatewayId: null, isCancelRequested: false },
       ...{ bytes, createdAt: now, endedAt: now, expiresAt: this.expiresAt() },
       sealed: seal.sealed,
-      ciphertext: seal.sealContent({ input: items, output: [], response: null }),
+      ciphertext: seal.sealContent(content),
     };
   }
 
   private async locate(owner: ObjectOwner, id: string, itemId: string) {
     await this.require(owner, id);
     const { store, clock } = this.deps;
-    const objects = await store.findByItems(owner, [itemId], clock.now());
-    const object = objects.find((one) => one.conversationId === id) ?? rejectItem(itemId);
+    const [head] = await store.findByItems(owner, [itemId], clock.now(), id);
+    const object = head === undefined ? null : await store.findObject(head.id, clock.now());
+    if (object === null) return rejectItem(itemId);
     return { object, content: openContent(this.deps, object) };
   }
 
@@ -178,6 +190,11 @@ export class Conversations {
   private expiresAt(): number {
     return this.deps.clock.now() + this.deps.settings().retentionMs;
   }
+}
+
+function sealMetadata(seal: ObjectSeal, metadata: Metadata): Pick<Conversation, "ciphertext" | "bytes"> {
+  const text = JSON.stringify(metadata);
+  return { ciphertext: seal.sealText(text), bytes: RECORD_BYTES + Buffer.byteLength(text) };
 }
 
 function present({ id, createdAt }: Conversation, metadata: Metadata): ConversationView {

@@ -1,15 +1,32 @@
-import { GatewayError, rejectField } from "../../base/failures/errors.ts";
+import { rejectField } from "../../base/failures/errors.ts";
 import type { RequestState } from "../../wire/client-apis/request/inference-request.ts";
 import { CompactionAnswer } from "../../wire/openai-responses/state/compaction.ts";
-import { type JoinedState, withoutOwnId } from "../../wire/openai-responses/state/join-input.ts";
-import { type OpenedChain, openChain, openContent } from "./chains/open-chain.ts";
-import { openCompaction, openCompactions, sealCompaction } from "./chains/own-compactions.ts";
-import { deleteResponse, findResponse, listInputItems } from "./chains/read-objects.ts";
+import {
+  type ItemsById,
+  type JoinedState,
+  withoutOwnId,
+} from "../../wire/openai-responses/state/join-input.ts";
+import { findReferenced } from "./chains/find-referenced.ts";
+import { type ChainEnd, findChainEnd, openContent, readItems } from "./chains/open-chain.ts";
+import {
+  openCompaction,
+  openCompactions,
+  sealCompaction,
+  sinceCompaction,
+} from "./chains/own-compactions.ts";
+import { deleteResponse, listInputItems, type Reading, readResponse } from "./chains/read-objects.ts";
 import { Conversations } from "./conversations.ts";
 import { ResponseJobs } from "./jobs/response-jobs.ts";
 import type { KeepDeps } from "./keep/keep-deps.ts";
-import { KeptResponse, rejectFull } from "./keep/kept-response.ts";
-import type { ObjectContent, ObjectOwner, StoredObject } from "./records/response-object.ts";
+import { KeptResponse } from "./keep/kept-response.ts";
+import { rejectFull, rejectLongChain } from "./keep/limits.ts";
+import {
+  type ObjectContent,
+  type ObjectOwner,
+  RECORD_BYTES,
+  type StoredObject,
+} from "./records/response-object.ts";
+import { type StateMemory, whileReading } from "./records/state-memory.ts";
 
 /** A request that continues or keeps responses. */
 export interface StatefulRequest {
@@ -21,6 +38,14 @@ export interface StatefulRequest {
   readonly compactsNatively: boolean;
   /** Nothing of it may be stored. */
   readonly zeroRetention: boolean;
+  readonly memory: StateMemory;
+}
+
+/** The items of a chain, and those that a request refers to. */
+interface ReadChain {
+  /** From the last compaction on, as JSON. */
+  readonly items: readonly string[];
+  readonly referenced: ItemsById;
 }
 
 /** A request with state whose chain was read. */
@@ -55,30 +80,48 @@ export class ResponseObjects {
 
   /**
    * Reads what a request continues, and checks that its response can be kept.
-   * @throws GatewayError `invalid_request` under zero data retention, `payload_too_large` beyond a limit, and as `openChain`; StoreError.
+   * @throws GatewayError `invalid_request` under zero data retention, `payload_too_large` beyond a limit, as `findChainEnd`, and as
+   * `StateMemory.take`; StoreError.
    */
   async open(request: StatefulRequest): Promise<OpenedState> {
-    const { state, owner, model } = request;
-    const { asked } = state;
+    const { owner, memory, state } = request;
     const isKept = this.decideKept(request);
-    const chain = await openChain(this.deps, owner, asked);
+    const chainEnd = await findChainEnd(this.deps, owner, state.asked);
+    const chainBytes = chainEnd.last?.chainBytes ?? 0;
+    const opened = await whileReading(memory, chainBytes, () => this.join(request, { isKept, chainEnd }));
+    memory.take(opened.body.length + opened.response.inputBytes);
+    return opened;
+  }
+
+  /** Reads the chain, and joins the request with it. */
+  private async join(
+    request: StatefulRequest,
+    { isKept, chainEnd }: { readonly isKept: boolean; readonly chainEnd: ChainEnd },
+  ): Promise<OpenedState> {
+    const { state, owner, model, isStreamed } = request;
+    const { asked } = state;
+    const chain = await this.readChain(request, chainEnd);
     const added = state.listAdded(chain.referenced);
-    if (isKept) await this.requireRoom(request, chain, added);
+    if (isKept) await this.requireRoom(request, chainEnd, added);
     const isNative = request.compactsNatively && this.deps.settings().compactsNatively;
     const compacts = asked.compacts && !isNative;
     const compaction = compacts ? new CompactionAnswer(this.sealFor(owner)) : null;
     const body = state.join({ ...this.listJoined(request, chain), compacts });
-    return {
-      body,
-      isStreamed: request.isStreamed,
-      response: new KeptResponse(this.deps, { owner, asked, model, added, chain, body, isKept, compaction }),
-    };
+    const kept = { owner, asked, model, added, chainEnd, body, isKept, compaction };
+    return { body, isStreamed, response: new KeptResponse(this.deps, kept) };
+  }
+
+  private async readChain({ owner, state: { asked } }: StatefulRequest, end: ChainEnd): Promise<ReadChain> {
+    const chain = await readItems(this.deps, end);
+    const maxBytes = this.deps.settings().chainBytes;
+    const referenced = await findReferenced(this.deps, owner, { ids: asked.references, chain, maxBytes });
+    return { items: sinceCompaction(chain), referenced };
   }
 
   /** Returns what a request continues, as a vendor gets it. */
   private listJoined(
     { owner: { accountId }, state: { asked } }: StatefulRequest,
-    { items, referenced }: OpenedChain,
+    { items, referenced }: ReadChain,
   ): Omit<JoinedState, "compacts"> {
     const replaced = new Map([...referenced].map(([id, item]) => [id, withoutOwnId(item)]));
     for (const content of asked.compactions)
@@ -90,9 +133,9 @@ export class ResponseObjects {
     return (handover) => sealCompaction(this.deps, accountId, handover);
   }
 
-  /** Finds a response of a caller. @throws GatewayError `not_found`; StoreError. */
-  async find(caller: ObjectOwner, id: string): Promise<FoundResponse> {
-    const head = await findResponse(this.deps, caller, id);
+  /** Finds a response of a caller. @throws GatewayError `not_found`, and as `StateMemory.take`; StoreError. */
+  async find(reading: Reading): Promise<FoundResponse> {
+    const head = await readResponse(this.deps, reading);
     return { head, content: openContent(this.deps, head) };
   }
 
@@ -102,8 +145,8 @@ export class ResponseObjects {
   }
 
   /** Lists the items that a response was made from as `listInputItems`. */
-  listInputItems(caller: ObjectOwner, id: string): Promise<readonly string[]> {
-    return listInputItems(this.deps, caller, id);
+  listInputItems(reading: Reading): Promise<readonly string[]> {
+    return listInputItems(this.deps, reading);
   }
 
   private decideKept({ state: { asked }, zeroRetention }: StatefulRequest): boolean {
@@ -118,22 +161,15 @@ export class ResponseObjects {
   }
 
   private async requireRoom(
-    { owner }: StatefulRequest,
-    { next }: OpenedChain,
+    { owner, state }: StatefulRequest,
+    { next }: ChainEnd,
     added: readonly string[],
   ): Promise<void> {
     const { accountBytes, chainBytes } = this.deps.settings();
-    const bytes = added.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+    // Its response repeats other fields of the request, such as tools.
+    const items = added.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+    const bytes = RECORD_BYTES + Math.max(items, state.bytes);
     if ((next?.chainBytes ?? 0) + bytes > chainBytes) rejectLongChain(chainBytes);
     if ((await this.deps.store.sumBytes(owner.accountId)) + bytes > accountBytes) rejectFull(accountBytes);
   }
-}
-
-/** @throws GatewayError `payload_too_large`. */
-function rejectLongChain(chainBytes: number): never {
-  throw new GatewayError({
-    code: "payload_too_large",
-    message: `The conversation has reached ${chainBytes} bytes (responses.chain_bytes). Compact it with POST /v1/responses/compact, or begin a new one.`,
-    metadata: { field: "input" },
-  });
 }

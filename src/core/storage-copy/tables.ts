@@ -225,7 +225,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ["id"],
     {
       ...text("id", "account_id", "user_id", "key_id", "master_key_id", "sealed_key"),
-      ...integer("created_at"),
+      ...integer("bytes", "created_at"),
       ciphertext: "bytes",
     },
     LARGE_ROWS,

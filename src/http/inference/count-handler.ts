@@ -5,8 +5,9 @@ import type { ClientApiDeclaration, CountOperation, SentTarget } from "../../wir
 import type { RequestContext } from "../context/context.ts";
 import { rendererOf } from "../errors/client-api-errors.ts";
 import { admit } from "../middleware/admit.ts";
+import { takeMemory } from "../middleware/read-body.ts";
 import { describeAsked } from "./asked-request.ts";
-import { reserveExtraMemory, withLimitHeaders } from "./inference-handler.ts";
+import { withLimitHeaders } from "./inference-handler.ts";
 import { parseWithPreset } from "./parse-with-preset.ts";
 
 /** Returns the handler of an operation that counts the tokens of a request for any model (docs/api/messages.md, "Token count"). */
@@ -25,7 +26,7 @@ export function countHandler(api: ClientApiDeclaration, operation: CountOperatio
         parse: (bytes: Buffer) => operation.parse(bytes, deps.clients.renameModel),
       };
       const parsed = await parseWithPreset(deps.generation, parser, { body, principal });
-      reserveExtraMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);
+      takeMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);
       const { request: counted, preset } = parsed;
       const call = { principal, request: counted, preset, headers: request.headers };
       const { tokens, estimated, limit } = await countTokens(deps.generation, call);

@@ -1,7 +1,6 @@
 import { failureOf, GatewayError, statusOf } from "../../base/failures/errors.ts";
 import { toHeaderText } from "../../base/text/header-text.ts";
 import { endOfTurn } from "../../base/time/turn-end.ts";
-import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { GenerationResult } from "../../core/generation/call/call.ts";
 import { generate } from "../../core/generation/generate.ts";
@@ -14,7 +13,7 @@ import { bodyOf } from "../context/body-of.ts";
 import type { AskedRequest, RequestContext } from "../context/context.ts";
 import { rendererOf } from "../errors/client-api-errors.ts";
 import { admitCaller, peekLimits } from "../middleware/admit.ts";
-import { readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
+import { readRequestBody, takeMemory } from "../middleware/read-body.ts";
 import { describeAsked } from "./asked-request.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { InferenceCall } from "./inference-call.ts";
@@ -53,14 +52,13 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody, presentB
       if (large) await context.deps.bodies.ownTurn();
       parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
       if (large) await context.deps.bodies.ownTurn();
-      state = await openState(context.deps, principal, parsed.request);
+      state = await openState(context, principal, parsed.request);
       if (state !== null) {
-        reserveExtraMemory(context, principal, state.body.length);
         ({ body } = state);
         if (turn !== null) noteState(turn, state);
         parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
       }
-      reserveExtraMemory(context, principal, parsed.request.memory.heldBytes + parsed.bodyBytes);
+      takeMemory(context, principal, parsed.request.memory.heldBytes + parsed.bodyBytes);
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
       const memory = new BodyMemory(body, parsed.request.memory.heldBytes, context.bodyShare);
       const keeps = state?.response ?? null;
@@ -169,16 +167,6 @@ function declaredBytes({ headers }: Request): number {
 
 /** Larger bodies take milliseconds to parse, and again to measure. Each runs in its own turn of the event loop. Bytes. */
 const LARGE_BYTES = 256 * 1024;
-
-/** Counts memory that a request holds in addition to its body. @throws GatewayError `unavailable`, `rate_limit_exceeded`. */
-export function reserveExtraMemory(
-  { bodyShare }: RequestContext,
-  principal: InferencePrincipal,
-  bytes: number,
-): void {
-  if (bodyShare === null || bodyShare.takeExtra(bytes)) return;
-  rejectForMemory(bodyShare, principal, bytes);
-}
 
 /** Lets a streamed answer continue if its client leaves. */
 function outlive(result: GenerationResult): GenerationResult {

@@ -11,7 +11,7 @@ import {
 } from "../../wire/openai-responses/socket/join-connection.ts";
 import type { RequestContext } from "../context/context.ts";
 import type { SocketTurn } from "../context/socket-turn.ts";
-import { rejectForMemory, rejectSize } from "../middleware/read-body.ts";
+import { rejectSize, takeMemory } from "../middleware/read-body.ts";
 
 /** A frame as it arrived, and its sender. */
 interface Arrived {
@@ -36,13 +36,12 @@ export async function readTurn(
   const bound = sent.length + boundJoined(earlier);
   const { maxBodyBytes } = context.deps.bodies;
   if (bound > maxBodyBytes + JOIN_BYTES) rejectSize(maxBodyBytes);
-  const { bodyShare } = context;
-  if (bodyShare?.takeExtra(bound) === false) rejectForMemory(bodyShare, principal, bound);
+  takeMemory(context, principal, bound);
   const body = frame.readBody(earlier);
   const added = frame.copyAdded();
   turn.conversation = [...(earlier ?? []), added];
   // The frame is dropped. What is added to the conversation stays until the end.
-  bodyShare?.giveBack(Math.max(0, sent.length + bound - body.length - added.length));
+  context.bodyShare?.giveBack(Math.max(0, sent.length + bound - body.length - added.length));
   return body;
 }
 

@@ -11,17 +11,22 @@ import type { InferenceRequest } from "../../wire/client-apis/request/inference-
 import type { LastEvent } from "../../wire/openai-responses/state/answer-state.ts";
 import { NO_HANDOVER_MESSAGE } from "../../wire/openai-responses/state/compaction.ts";
 import { type AskedState, isStateless } from "../../wire/openai-responses/state/read-state.ts";
-import type { HttpDeps } from "../context/context.ts";
+import type { HttpDeps, RequestContext } from "../context/context.ts";
+import { memoryOf } from "../middleware/read-body.ts";
 
 /**
  * Reads what a request continues, and prepares keeping its response; null for a request without state.
  * @throws GatewayError as `ResponseObjects.open`; `authentication` without a key.
  */
 export async function openState(
-  { features: { responses }, generation }: Pick<HttpDeps, "features" | "generation">,
+  context: RequestContext,
   principal: InferencePrincipal,
   request: InferenceRequest,
 ): Promise<OpenedState | null> {
+  const {
+    features: { responses },
+    generation,
+  } = context.deps;
   const state = request.readState?.();
   if (state === undefined) return null;
   const isAsked = !isStateless(state.asked);
@@ -35,6 +40,7 @@ export async function openState(
     compactsNatively: state.asked.compacts && compactsNatively(generation, request),
     model: request.model,
     zeroRetention: zeroRetention !== null || request.preferences.zeroRetention,
+    memory: memoryOf(context, principal),
   });
 }
 
@@ -123,9 +129,14 @@ function keepStream(
   };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      let piece: string | null = "";
-      while (piece === "") piece = await readPiece();
-      if (piece !== null) return controller.enqueue(Buffer.from(piece, "latin1"));
+      try {
+        let piece: string | null = "";
+        while (piece === "") piece = await readPiece();
+        if (piece !== null) return controller.enqueue(Buffer.from(piece, "latin1"));
+      } catch (error) {
+        await leave();
+        throw error;
+      }
       await leave();
       controller.close();
     },

@@ -11,6 +11,7 @@ import { fail, GatewayError } from "../../base/failures/errors.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { credentialIdOf, type Principal } from "../../core/accounts/records/principal.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
+import type { StateMemory } from "../../core/response-objects/records/state-memory.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { RequestContext } from "../context/context.ts";
 
@@ -280,6 +281,24 @@ export function rejectSize(maxBytes: number): never {
     "payload_too_large",
     `The request body is larger than ${maxBytes} bytes. Send less, or ask the operator to raise limits.body_bytes.`,
   );
+}
+
+/**
+ * Counts memory that a request holds in addition to its body, until it has ended. One request can always be served.
+ * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
+ */
+export function takeMemory(context: RequestContext, principal: Principal, bytes: number): void {
+  context.bodyShare ??= context.deps.bodies.bodyBudget.openShare(holderOf(principal));
+  const share = context.bodyShare;
+  if (!share.takeExtra(bytes)) rejectForMemory(share, principal, bytes);
+}
+
+/** Returns the memory of a request for what reads kept responses. */
+export function memoryOf(context: RequestContext, principal: Principal): StateMemory {
+  return {
+    take: (bytes) => takeMemory(context, principal, bytes),
+    giveBack: (bytes) => context.bodyShare?.giveBack(bytes),
+  };
 }
 
 /**

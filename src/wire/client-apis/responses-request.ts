@@ -133,6 +133,7 @@ class ResponsesParts implements ClientRequestParts {
     const { scanned } = this;
     return {
       asked: scanned.asked,
+      bytes: scanned.bytes.length,
       listAdded: (referenced) => listNewItems(scanned, referenced),
       join: (state) => joinInput(scanned, state),
     };

@@ -439,7 +439,7 @@ async function addResponses(
   const sealFor = (id: string) => ObjectSeal.create(vault, random, { id, accountId: owner.accountId });
   const seal = sealFor("conv_1");
   const conversation = { sealed: seal.sealed, ciphertext: seal.sealText("{}") };
-  await store.addConversation(conversationOf("conv_1", { ...owner, ...conversation, expiresAt }));
+  await store.addConversation(conversationOf("conv_1", { ...owner, ...conversation, expiresAt }), 1e9);
   for (const sequence of [0, 1]) {
     const id = idAt(AT + sequence);
     const own = sealFor(id);

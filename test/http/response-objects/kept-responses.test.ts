@@ -16,7 +16,7 @@ beforeAll(async () => {
   const yaml = `
 providers:
   mine: {base_url: "${vendor.baseUrl}", api_keys: [k], zero_retention: true, models: [{id: acme/model, context_length: 128000, prices: {prompt: "0.000001", completion: "0.00001"}}]}
-responses: {chain_bytes: 20000, account_bytes: 60000}
+responses: {chain_bytes: 20000, account_bytes: 120000}
 guardrails:
   - {name: secrets, kind: regex, on: request, action: mask, patterns: ["hunter\\\\d"], models: [acme/model]}`;
   gateway = await startTestGateway({ yaml });
@@ -222,7 +222,7 @@ describe("limits of what is kept", () => {
       status = answer.status;
       if (status === 200) kept.push(answer.body.id);
     }
-    expect([status, kept.length]).toEqual([413, 4]);
+    expect([status, kept.length]).toEqual([413, 7]);
     await call(`/responses/${kept[0]}`, undefined, { method: "DELETE", as: otherKey });
     expect((await respond({ input: "Hi", store: true }, { as: otherKey })).status).toBe(200);
   });

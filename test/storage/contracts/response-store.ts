@@ -81,6 +81,7 @@ export function conversationOf(id: string, more: Partial<Conversation> = {}): Co
     keyId: "key_a",
     sealed: { masterKeyId: "master_1", ciphertext: `key of ${id}` },
     ciphertext: Uint8Array.of(1, 0, 255),
+    bytes: 0,
     createdAt: AT,
     expiresAt: LATER,
     ...more,
@@ -280,6 +281,28 @@ function testBytes(create: Create, createStore: CreateStore<ResponseStore>): voi
     expect([await sum(), await store.sumBytes("org_b")]).toEqual([0, 5]);
   });
 
+  test("a conversation counts for its account until it is deleted, and is not added beyond the limit", async () => {
+    const store = await create(objectAt(0));
+    const conversation = conversationOf("conv_1", { bytes: 40 });
+    expect(await store.addConversation(conversation, 49)).toBe("full");
+    expect([await store.findConversation("conv_1", AT), await store.sumBytes("org_a")]).toEqual([null, 10]);
+    for (const _again of [1, 2]) expect(await store.addConversation(conversation, 50)).toBe("added");
+    expect(await store.sumBytes("org_a")).toBe(50);
+    await store.changeConversation("conv_1", { ciphertext: conversation.ciphertext, bytes: 60 });
+    expect(await store.sumBytes("org_a")).toBe(70);
+    await store.deleteConversation("conv_1");
+    expect(await store.sumBytes("org_a")).toBe(10);
+  });
+
+  test("expired conversations no longer count for their accounts", async () => {
+    const store = await create(objectAt(0, { expiresAt: AT }));
+    const of = (accountId: string) => ({ accountId, bytes: 40, expiresAt: AT });
+    await store.addConversation(conversationOf("conv_1", of("org_a")), MUCH);
+    await store.addConversation(conversationOf("conv_2", of("org_b")), MUCH);
+    expect(await store.deleteExpired(AT, 9)).toBe(3);
+    expect([await store.sumBytes("org_a"), await store.sumBytes("org_b")]).toEqual([0, 0]);
+  });
+
   test("an object beyond the bytes of its account is not added, with nothing that belongs to it", async () => {
     const object = objectAt(0, { bytes: 60 });
     const store = await create(object);
@@ -306,7 +329,7 @@ function testBytes(create: Create, createStore: CreateStore<ResponseStore>): voi
 
   test("of two objects that are added at one place of a conversation at the same time, exactly one is", async () => {
     const [here, there] = [await createStore(), await createStore()];
-    await here.addConversation(conversationOf("conv_1"));
+    await here.addConversation(conversationOf("conv_1"), MUCH);
     const at = { rootId: "conv_1", conversationId: "conv_1" };
     let last = objectAt(0, at);
     await here.addObject(last, [], MUCH);
@@ -346,23 +369,23 @@ function testConversations(create: Create): void {
   test("a conversation is found as it was added, changed and deleted", async () => {
     const store = await create();
     const conversation = conversationOf("conv_1", { expiresAt: AT + 100, userId: null });
-    await store.addConversation(conversation);
-    await store.addConversation({ ...conversation, keyId: "key_b" });
+    await store.addConversation(conversation, MUCH);
+    await store.addConversation({ ...conversation, keyId: "key_b" }, MUCH);
     expect(plain(await store.findConversation("conv_1", AT + 99))).toEqual(plain(conversation));
     expect(await store.findConversation("conv_1", AT + 100)).toBeNull();
-    expect(await store.changeConversation("conv_1", Uint8Array.of(9))).toBe(true);
+    expect(await store.changeConversation("conv_1", { ciphertext: Uint8Array.of(9), bytes: 7 })).toBe(true);
     expect([...((await store.findConversation("conv_1", AT))?.ciphertext ?? [])]).toEqual([9]);
     expect([await store.deleteConversation("conv_1"), await store.deleteConversation("conv_1")]).toEqual([
       true,
       false,
     ]);
-    expect(await store.changeConversation("conv_1", Uint8Array.of(9))).toBe(false);
+    expect(await store.changeConversation("conv_1", { ciphertext: Uint8Array.of(9), bytes: 7 })).toBe(false);
     expect(await store.findNextExpiry()).toBeNull();
   });
 
   test("the last object of a conversation is the one at its highest place", async () => {
     const store = await create();
-    await store.addConversation(conversationOf("conv_1"));
+    await store.addConversation(conversationOf("conv_1"), MUCH);
     expect(await store.findLast("conv_1", AT)).toBeNull();
     const first = objectAt(5, of);
     const second = objectAfter(first, 3);
@@ -393,7 +416,7 @@ function testConversations(create: Create): void {
 
   test("a conversation is read in its order without deleted objects and without branches", async () => {
     const store = await create();
-    await store.addConversation(conversationOf("conv_1"));
+    await store.addConversation(conversationOf("conv_1"), MUCH);
     const turns: StoredObject[] = [];
     for (const n of [0, 1, 2]) {
       const place = { rootId: "conv_1", conversationId: "conv_1", sequence: n };
@@ -410,7 +433,7 @@ function testConversations(create: Create): void {
 
   test("objects of a deleted conversation stay until they expire", async () => {
     const store = await create();
-    await store.addConversation(conversationOf("conv_1"));
+    await store.addConversation(conversationOf("conv_1"), MUCH);
     const first = objectAt(0, of);
     await store.addObject(first, [], MUCH);
     await store.deleteConversation("conv_1");
@@ -434,7 +457,8 @@ function testItems(create: Create): void {
     expect(await find("item_2", "item_3")).toEqual([second.id]);
     expect(await find("item_1", "item_2", 'item "4" \\ {é}')).toEqual([first.id, third.id, second.id]);
     expect([await find(), await find("item_5")]).toEqual([[], []]);
-    expect(plain((await store.findByItems(OWNER, ["item_1"], AT))[0])).toEqual(plain(first));
+    const { sealed: _sealed, ciphertext: _ciphertext, ...head } = first;
+    expect((await store.findByItems(OWNER, ["item_1"], AT))[0]).toEqual(head);
   });
 
   test("items are found by their owner alone: the person, or the key of no person", async () => {
@@ -449,6 +473,19 @@ function testItems(create: Create): void {
     expect(await find({ userId: null })).toEqual([idAt(AT + 1)]);
     expect(await find({ userId: null, keyId: "key_b" })).toEqual([]);
     expect(await find({ accountId: "org_b", userId: null as never })).toEqual([idAt(AT + 2)]);
+  });
+
+  test("an item of a conversation is found there, although a newer object elsewhere has it too", async () => {
+    const store = await create();
+    const of = (id: string) => ({ rootId: id, conversationId: id });
+    await store.addObject(objectAt(0, of("conv_1")), ["item_1"], MUCH);
+    await store.addObject(objectAt(1, of("conv_2")), ["item_1"], MUCH);
+    const find = async (conversationId?: string) =>
+      idsOf(await store.findByItems(OWNER, ["item_1"], AT, conversationId));
+    expect(await find("conv_1")).toEqual([idAt(AT)]);
+    expect(await find("conv_2")).toEqual([idAt(AT + 1)]);
+    expect(await find("conv_3")).toEqual([]);
+    expect(await find()).toEqual([idAt(AT + 1)]);
   });
 
   test("items that were removed, and those of deleted or expired objects, are not found", async () => {
@@ -630,8 +667,8 @@ function testExpiry(create: Create, addChain: AddChain): void {
   test("a conversation expires with its objects", async () => {
     const store = await create();
     const expiresAt = AT + 100;
-    await store.addConversation(conversationOf("conv_1", { expiresAt }));
-    await store.addConversation(conversationOf("conv_2", { expiresAt: AT + 101 }));
+    await store.addConversation(conversationOf("conv_1", { expiresAt }), MUCH);
+    await store.addConversation(conversationOf("conv_2", { expiresAt: AT + 101 }), MUCH);
     await addChain(store, 3, objectAt(0, { rootId: "conv_1", conversationId: "conv_1", expiresAt }));
     await store.touchChain("conv_1", expiresAt);
     expect(await store.findNextExpiry()).toBe(AT + 101);
@@ -667,15 +704,15 @@ function testAccounts(create: Create): void {
   test("accounts with objects or conversations are listed by their ids", async () => {
     const ids = ["org_a", "org_b", "org_c"];
     const store = await create(...ids.map((accountId, n) => objectAt(n, { accountId })), objectAt(9));
-    await store.addConversation(conversationOf("conv_1", { accountId: "org_d" }));
+    await store.addConversation(conversationOf("conv_1", { accountId: "org_d" }), MUCH);
     expect(await store.listAccounts(null, 3)).toEqual(ids);
     expect(await store.listAccounts("org_c", 3)).toEqual(["org_d"]);
   });
 
   test("everything of an account is deleted in steps, and nothing of others", async () => {
     const store = await create(objectAt(9, { accountId: "org_b" }));
-    await store.addConversation(conversationOf("conv_1"));
-    await store.addConversation(conversationOf("conv_2", { accountId: "org_b" }));
+    await store.addConversation(conversationOf("conv_1"), MUCH);
+    await store.addConversation(conversationOf("conv_2", { accountId: "org_b" }), MUCH);
     for (const ms of [0, DAY_MS, 1]) await store.addObject(objectAt(ms), [`item_${ms}`], MUCH);
     await store.addObject(objectAt(2, { rootId: "conv_1", conversationId: "conv_1" }), [], MUCH);
     await store.addObject(objectAt(3, { rootId: "conv_2", conversationId: "conv_2" }), [], MUCH);
@@ -700,8 +737,8 @@ function testSealing(create: Create): void {
       objectAt(1, of("master_2")),
       objectAt(2, of("master_3")),
     );
-    await store.addConversation(conversationOf("conv_1", of("master_1")));
-    await store.addConversation(conversationOf("zconv_1", of("master_0")));
+    await store.addConversation(conversationOf("conv_1", of("master_1")), MUCH);
+    await store.addConversation(conversationOf("zconv_1", of("master_0")), MUCH);
     expect([...(await store.listMasterKeysInUse())].sort()).toEqual([
       "master_0",
       "master_1",
@@ -724,7 +761,7 @@ function testSealing(create: Create): void {
     const object = objectAt(0);
     const store = await create(object);
     const conversation = conversationOf("conv_1");
-    await store.addConversation(conversation);
+    await store.addConversation(conversation, MUCH);
     for (const { id, sealed } of [object, conversation]) {
       expect(await store.reseal(id, next, next)).toBe(false);
       expect(await store.reseal(id, sealed, next)).toBe(true);

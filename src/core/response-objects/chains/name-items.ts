@@ -1,6 +1,6 @@
 import { tryParseFields } from "../../../base/json/fields.ts";
 import type { IdSource } from "../../../base/secrets/ids.ts";
-import { withId } from "../../../wire/openai-responses/state/join-input.ts";
+import { withId, withoutId } from "../../../wire/openai-responses/state/join-input.ts";
 
 /** The beginning of an item's id, by its type, as OpenAI's API has it. */
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -17,7 +17,9 @@ const PREFIXES: Readonly<Record<string, string>> = {
 export function nameItem(item: string, ids: IdSource): string {
   const { id, type } = tryParseFields(item) ?? {};
   if (typeof id === "string" && id !== "") return item;
-  return withId(item, ids.next(typeof type === "string" ? (PREFIXES[type] ?? "item") : "msg"));
+  // Some clients send `null`.
+  const unnamed = id === undefined ? item : withoutId(item);
+  return withId(unnamed, ids.next(typeof type === "string" ? (PREFIXES[type] ?? "item") : "msg"));
 }
 
 /** Lists the ids of items, which are JSON. */

@@ -1,8 +1,6 @@
 import { fail } from "../../../base/failures/errors.ts";
-import { tryParseFields } from "../../../base/json/fields.ts";
 import type { Random } from "../../../base/secrets/random.ts";
 import type { Clock } from "../../../base/time/clock.ts";
-import type { ItemsById } from "../../../wire/openai-responses/state/join-input.ts";
 import type { AskedState } from "../../../wire/openai-responses/state/read-state.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import type {
@@ -16,7 +14,6 @@ import { RUNNING } from "../records/response-object.ts";
 import type { ResponseStore } from "../records/response-store.ts";
 import { ObjectSeal } from "../records/seal-object.ts";
 import { mayAccess } from "./object-access.ts";
-import { sinceCompaction } from "./own-compactions.ts";
 
 /** What reading chains needs. */
 export interface ChainDeps {
@@ -26,51 +23,34 @@ export interface ChainDeps {
   readonly clock: Clock;
 }
 
-/** The chain that a request continues. */
-export interface OpenedChain {
-  /** Its items in their order, as JSON. */
-  readonly items: readonly string[];
-  /** The items that the request refers to, by id. */
-  readonly referenced: ItemsById;
-  /** Where the next object of the chain stands; null for a chain that begins. Its bytes are those of the chain so far. */
+/** The place of a response in its chain. */
+export interface ChainEnd {
+  /** The object that it continues; null if it is the first one. */
+  readonly last: ObjectHead | null;
+  /** Where the response stands; null for a chain that begins with it. Its bytes are those of the chain so far. */
   readonly next: ChainPlace | null;
-  /** When the chain expires unless it is used. Milliseconds since the epoch; null for a chain that begins. */
-  readonly expiresAt: number | null;
 }
 
-const NO_REFERENCED: ItemsById = new Map();
-
 /**
- * Reads the chain and the items that a request refers to.
+ * Finds what a request continues, and reads only its head.
  * @throws GatewayError `previous_response_not_found`, `not_found`, `conflict`; StoreError.
  */
-export async function openChain(
+export async function findChainEnd(
   deps: ChainDeps,
   caller: ObjectOwner,
-  asked: Pick<AskedState, "previousId" | "conversationId" | "references">,
-): Promise<OpenedChain> {
-  const { previousId, conversationId, references } = asked;
-  const objects =
-    conversationId !== null
-      ? await readConversation(deps, caller, conversationId)
-      : previousId === null
-        ? []
-        : await readResponses(deps, caller, previousId);
-  const contents = objects.map((object) => openContent(deps, object));
-  const all = contents.flatMap(({ input, output }) => [...input, ...output]);
-  const items = sinceCompaction(all);
-  const last = objects.at(-1);
-  return {
-    items,
-    referenced: references.length === 0 ? NO_REFERENCED : await findReferenced(deps, caller, references, all),
-    next: placeAfter(last, conversationId),
-    expiresAt: last?.expiresAt ?? null,
-  };
+  { previousId, conversationId }: Pick<AskedState, "previousId" | "conversationId">,
+): Promise<ChainEnd> {
+  if (conversationId !== null) {
+    const last = await findLastOf(deps, caller, conversationId);
+    return { last, next: placeAfter(last, conversationId) };
+  }
+  const last = previousId === null ? null : await findPrevious(deps, caller, previousId);
+  return { last, next: placeAfter(last, null) };
 }
 
 /** Returns the place of the object that follows `last`; null for the first one outside of a conversation, whose root is itself. */
-function placeAfter(last: ObjectHead | undefined, conversationId: string | null): ChainPlace | null {
-  if (last !== undefined) {
+function placeAfter(last: ObjectHead | null, conversationId: string | null): ChainPlace | null {
+  if (last !== null) {
     const { id, rootId, sequence, chainBytes } = last;
     return { rootId, sequence: sequence + 1, previousId: id, conversationId, chainBytes };
   }
@@ -78,19 +58,35 @@ function placeAfter(last: ObjectHead | undefined, conversationId: string | null)
   return { rootId: conversationId, sequence: 0, previousId: null, conversationId, chainBytes: 0 };
 }
 
-async function readResponses(
+async function findPrevious(
   { store, clock }: ChainDeps,
   caller: ObjectOwner,
   id: string,
-): Promise<readonly StoredObject[]> {
-  const chain = await store.readChain(id, clock.now());
-  const last = chain.at(-1);
-  if (last === undefined || last.kind !== "response" || !mayAccess(caller, last)) return rejectPrevious(id);
-  if (RUNNING.includes(last.status))
+): Promise<ObjectHead> {
+  const previous = await store.findHead(id, clock.now());
+  if (previous === null || previous.kind !== "response" || !mayAccess(caller, previous))
+    return rejectPrevious(id);
+  if (RUNNING.includes(previous.status))
     return fail("conflict", `The response ${id} still runs. Continue it when it has ended.`, {
       metadata: { field: "previous_response_id" },
     });
-  return chain;
+  return previous;
+}
+
+/** Returns the items of a chain up to its end in their order, as JSON. @throws GatewayError `previous_response_not_found`; StoreError. */
+export async function readItems(deps: ChainDeps, { last, next }: ChainEnd): Promise<readonly string[]> {
+  if (last === null) return [];
+  const { store, clock } = deps;
+  const conversationId = next?.conversationId ?? null;
+  const objects =
+    conversationId === null
+      ? await store.readChain(last.id, clock.now())
+      : await store.readConversation(conversationId, clock.now());
+  if (conversationId === null && objects.length === 0) rejectPrevious(last.id);
+  return objects.flatMap((object) => {
+    const { input, output } = openContent(deps, object);
+    return [...input, ...output];
+  });
 }
 
 /** The first words are those of OpenAI. @throws GatewayError, as the specification of Open Responses demands ("WebSocket Errors", 2026-04-24). */
@@ -102,12 +98,12 @@ export function rejectPrevious(id: string): never {
   );
 }
 
-async function readConversation(
-  deps: ChainDeps,
+/** Finds the last object of a conversation; null if that is empty. */
+async function findLastOf(
+  { store, clock }: ChainDeps,
   caller: ObjectOwner,
   id: string,
-): Promise<readonly StoredObject[]> {
-  const { store, clock } = deps;
+): Promise<ObjectHead | null> {
   const now = clock.now();
   const conversation = await store.findConversation(id, now);
   if (conversation === null || !mayAccess(caller, conversation))
@@ -115,9 +111,7 @@ async function readConversation(
       metadata: { field: "conversation" },
     });
   const last = await store.findLast(id, now);
-  if (last === null) return [];
-  if (RUNNING.includes(last.status)) return rejectLocked(id);
-  return store.readConversation(id, now);
+  return last !== null && RUNNING.includes(last.status) ? rejectLocked(id) : last;
 }
 
 /** @throws GatewayError `conflict`: two responses of one conversation cannot be made at the same time. */
@@ -143,30 +137,4 @@ export function openContent({ vault, random }: ChainDeps, object: StoredObject):
       `The response ${object.id} was encrypted with a master key that this gateway does not have.`,
     );
   return seal.openContent(object.ciphertext);
-}
-
-/** Finds items by their ids, in the chain or in other objects of the caller. Unknown ones are absent. */
-async function findReferenced(
-  deps: ChainDeps,
-  caller: ObjectOwner,
-  ids: readonly string[],
-  chain: readonly string[],
-): Promise<ItemsById> {
-  const wanted = new Set(ids);
-  const found = new Map<string, string>();
-  const look = (items: readonly string[]): void => {
-    for (const item of items) {
-      const id = tryParseFields(item)?.["id"];
-      if (typeof id === "string" && wanted.delete(id)) found.set(id, item);
-    }
-  };
-  look(chain);
-  if (wanted.size === 0) return found;
-  const objects = await deps.store.findByItems(caller, [...wanted], deps.clock.now());
-  for (const object of objects) {
-    if (!mayAccess(caller, object)) continue;
-    const { input, output } = openContent(deps, object);
-    look([...input, ...output]);
-  }
-  return found;
 }

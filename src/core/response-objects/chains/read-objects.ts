@@ -1,15 +1,39 @@
 import { fail } from "../../../base/failures/errors.ts";
-import type { ObjectContent, ObjectOwner, StoredObject } from "../records/response-object.ts";
+import {
+  type ObjectContent,
+  type ObjectHead,
+  type ObjectOwner,
+  RUNNING,
+  type StoredObject,
+} from "../records/response-object.ts";
+import { type StateMemory, whileReading } from "../records/state-memory.ts";
 import { mayAccess } from "./object-access.ts";
 import { type ChainDeps, openContent } from "./open-chain.ts";
 
 /**
- * Finds a response of a caller.
+ * Finds a response of a caller, without its contents.
  * @throws GatewayError `not_found`; StoreError.
  */
-export async function findResponse(deps: ChainDeps, caller: ObjectOwner, id: string): Promise<StoredObject> {
-  const found = await deps.store.findObject(id, deps.clock.now());
+export async function findResponse(deps: ChainDeps, caller: ObjectOwner, id: string): Promise<ObjectHead> {
+  const found = await deps.store.findHead(id, deps.clock.now());
   return found !== null && found.kind === "response" && mayAccess(caller, found) ? found : rejectUnknown(id);
+}
+
+/**
+ * Reads a response of a caller.
+ * @throws GatewayError `not_found`, and as `StateMemory.take`; StoreError.
+ */
+export async function readResponse(deps: ChainDeps, { caller, id, memory }: Reading): Promise<StoredObject> {
+  const { bytes } = await findResponse(deps, caller, id);
+  const read = () => deps.store.findObject(id, deps.clock.now());
+  return (await whileReading(memory, bytes, read)) ?? rejectUnknown(id);
+}
+
+/** Who reads a response. */
+export interface Reading {
+  readonly caller: ObjectOwner;
+  readonly id: string;
+  readonly memory: StateMemory;
 }
 
 function rejectUnknown(id: string): never {
@@ -26,7 +50,7 @@ function rejectUnknown(id: string): never {
  */
 export async function deleteResponse(deps: ChainDeps, caller: ObjectOwner, id: string): Promise<void> {
   const { status } = await findResponse(deps, caller, id);
-  if (status === "queued" || status === "in_progress")
+  if (RUNNING.includes(status))
     return fail(
       "conflict",
       `The response ${id} still runs. Cancel it with POST /v1/responses/${id}/cancel first.`,
@@ -35,27 +59,33 @@ export async function deleteResponse(deps: ChainDeps, caller: ObjectOwner, id: s
 }
 
 /**
- * Lists the items that a response was made from, as JSON: those of the chain before it, and its own input.
- * @throws GatewayError `not_found`; StoreError.
+ * Lists the items that a response was made from, as JSON: those of the chain before it, and its own input. Without a response before it, the
+ * chain is only its own input.
+ * @throws GatewayError `not_found`, and as `StateMemory.take`; StoreError.
  */
 export async function listInputItems(
   deps: ChainDeps,
-  caller: ObjectOwner,
-  id: string,
+  { caller, id, memory }: Reading,
 ): Promise<readonly string[]> {
   const own = await findResponse(deps, caller, id);
-  const chain = await readChainOf(deps, own);
-  const contents = (chain.length === 0 ? [own] : chain).map((object) => openContent(deps, object));
+  const chain = await whileReading(memory, own.chainBytes, () => readChainOf(deps, own));
+  const contents = chain.map((object) => openContent(deps, object));
   return contents.flatMap((content, at) => itemsOf(content, at === contents.length - 1));
 }
 
-/** Reads a response and all before it. In a conversation, turns may have been deleted. */
-async function readChainOf({ store, clock }: ChainDeps, own: StoredObject): Promise<readonly StoredObject[]> {
-  const { id, sequence, conversationId } = own;
-  if (sequence === 0) return [own];
-  if (conversationId === null) return store.readChain(id, clock.now());
-  const objects = await store.readConversation(conversationId, clock.now());
-  return objects.filter((object) => object.sequence <= sequence);
+/** Reads a response and all before it that still exist. In a conversation, turns may have been deleted. */
+async function readChainOf(
+  { store, clock }: ChainDeps,
+  { id, sequence, conversationId }: ObjectHead,
+): Promise<readonly StoredObject[]> {
+  if (conversationId !== null) {
+    const objects = await store.readConversation(conversationId, clock.now());
+    return objects.filter((object) => object.sequence <= sequence);
+  }
+  const chain = await store.readChain(id, clock.now());
+  if (chain.length > 0) return chain;
+  const own = await store.findObject(id, clock.now());
+  return own === null ? [] : [own];
 }
 
 function itemsOf({ input, output }: ObjectContent, isLast: boolean): readonly string[] {

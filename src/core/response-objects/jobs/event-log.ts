@@ -35,6 +35,7 @@ export class EventLog {
   private chars = 0;
   private first: number | null = null;
   private last = -1;
+  private writtenBytes = 0;
   private timer: Timer | null = null;
   /** The groups that are not written yet. Their number is bounded by the answer's length. */
   private readonly waiting: EventGroup[] = [];
@@ -59,6 +60,11 @@ export class EventLog {
     return this.last;
   }
 
+  /** The size of all groups that were made so far. */
+  get bytes(): number {
+    return this.writtenBytes;
+  }
+
   /** Resolves when everything is written. Rejects with a `StoreError`; the next call then continues. */
   async flush(): Promise<void> {
     this.endGroup();
@@ -72,6 +78,7 @@ export class EventLog {
     if (first === null) return;
     [this.gathered, this.chars, this.first] = [[], 0, null];
     const ciphertext = this.deps.seal.sealLatin1(gathered.join(""));
+    this.writtenBytes += ciphertext.length;
     this.waiting.push({ responseId: this.deps.responseId, first, last, ciphertext });
     // `flush` writes what cannot be written now.
     this.write().catch(() => {});

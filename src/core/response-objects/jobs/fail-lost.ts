@@ -1,7 +1,7 @@
 import type { Failure } from "../../../base/failures/errors.ts";
 import { tryParseFields } from "../../../base/json/fields.ts";
 import type { KeepDeps } from "../keep/keep-deps.ts";
-import type { StoredObject } from "../records/response-object.ts";
+import { type ObjectContent, type StoredObject, sizeOf } from "../records/response-object.ts";
 import { MAX_RUNNING } from "../records/response-store.ts";
 import { ObjectSeal } from "../records/seal-object.ts";
 import { describeEnd } from "./describe-end.ts";
@@ -40,27 +40,37 @@ async function failJob({ store, vault, random, clock }: KeepDeps, response: Stor
     return;
   }
   const { input, response: begun } = seal.openContent(response.ciphertext);
-  const sequence = await findNextSequence(store, response.id, seal);
+  const { sequence, bytes: eventBytes } = await measureEvents(store, response.id, seal);
   const known = (begun === null ? null : tryParseFields(begun)) ?? {};
   const end = describeEnd({ begun: known, output: [], sequence }, LOST);
   const event = { responseId: response.id, first: sequence, last: sequence };
-  await store.addEvents([{ ...event, ciphertext: seal.sealLatin1(end.event) }]);
-  const content = seal.sealContent({ input, output: [], response: end.response });
+  const ciphertext = seal.sealLatin1(end.event);
+  await store.addEvents([{ ...event, ciphertext }]);
+  const content: ObjectContent = { input, output: [], response: end.response };
+  const bytes = sizeOf(content) + eventBytes + ciphertext.length;
+  const change = { status: "failed", gatewayId: null, endedAt: clock.now(), bytes } as const;
   await store.changeObject(
     response.id,
-    { ...response, status: "failed", gatewayId: null, endedAt: clock.now(), ciphertext: content },
+    { ...response, ...change, ciphertext: seal.sealContent(content) },
     [],
   );
 }
 
-async function findNextSequence(store: KeepDeps["store"], id: string, seal: ObjectSeal): Promise<number> {
-  let next = 0;
+/** Returns the number of the next event of a response, and the size of the events that it has. */
+async function measureEvents(
+  store: KeepDeps["store"],
+  id: string,
+  seal: ObjectSeal,
+): Promise<{ readonly sequence: number; readonly bytes: number }> {
+  let sequence = 0;
+  let bytes = 0;
   for (;;) {
-    const groups = await store.readEvents(id, next, PAGE_GROUPS);
+    const groups = await store.readEvents(id, sequence, PAGE_GROUPS);
+    bytes += groups.reduce((sum, { ciphertext }) => sum + ciphertext.length, 0);
     const last = groups.at(-1);
-    if (last === undefined) return next;
+    if (last === undefined) return { sequence, bytes };
     const events = seal.openLatin1(last.ciphertext).split("\n\n").slice(0, -1);
-    next = Math.max(last.last, sequenceOf(events.at(-1) ?? "") ?? 0) + 1;
-    if (groups.length < PAGE_GROUPS) return next;
+    sequence = Math.max(last.last, sequenceOf(events.at(-1) ?? "") ?? 0) + 1;
+    if (groups.length < PAGE_GROUPS) return { sequence, bytes };
   }
 }

@@ -72,7 +72,7 @@ async function* readEvents(
 }
 
 async function isStillRunning({ store, clock }: ChainDeps, id: string): Promise<boolean> {
-  const found = await store.findObject(id, clock.now());
+  const found = await store.findHead(id, clock.now());
   return found !== null && RUNNING.includes(found.status);
 }
 

@@ -132,7 +132,7 @@ export class ResponseJob {
     const what = "the end of a background response could not be stored";
     await keepTrying(this.deps, { responseId: begun.id, what }, async () => {
       await log.flush();
-      await this.response.store(begun.id, status, { output, response });
+      await this.response.store(begun.id, status, { output, response, eventBytes: log.bytes });
     });
   }
 

@@ -4,7 +4,7 @@ import type { GenerationResult } from "../../generation/call/call.ts";
 import { findResponse } from "../chains/read-objects.ts";
 import type { KeepDeps } from "../keep/keep-deps.ts";
 import type { KeptResponse } from "../keep/kept-response.ts";
-import { type ObjectOwner, RUNNING, type StoredObject } from "../records/response-object.ts";
+import { type ObjectHead, type ObjectOwner, RUNNING, type StoredObject } from "../records/response-object.ts";
 import { failLost } from "./fail-lost.ts";
 import { type FollowDeps, type Following, followEvents } from "./read-events.ts";
 import { ResponseJob } from "./response-job.ts";
@@ -62,7 +62,7 @@ export class ResponseJobs {
    * Cancels a background response, and waits a short time for its end. One that has ended stays as it is.
    * @throws GatewayError `not_found`; `invalid_request` for a response that is not in the background; StoreError.
    */
-  async cancel(caller: ObjectOwner, id: string): Promise<StoredObject> {
+  async cancel(caller: ObjectOwner, id: string): Promise<ObjectHead> {
     const found = await findResponse(this.deps, caller, id);
     if (!found.isBackground)
       return fail("invalid_request", "Only responses with background: true can be cancelled.", {

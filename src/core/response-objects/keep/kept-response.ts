@@ -14,17 +14,19 @@ import { listInput } from "../../../wire/openai-responses/state/join-input.ts";
 import type { AskedState } from "../../../wire/openai-responses/state/read-state.ts";
 import type { AnswerKeeper } from "../../generation/call/extension.ts";
 import { listItemIds, nameItem } from "../chains/name-items.ts";
-import { type OpenedChain, rejectLocked } from "../chains/open-chain.ts";
-import type {
-  ChainPlace,
-  ObjectContent,
-  ObjectOwner,
-  ResponseStatus,
-  StoredObject,
+import { type ChainEnd, rejectLocked } from "../chains/open-chain.ts";
+import {
+  type ChainPlace,
+  type ObjectContent,
+  type ObjectOwner,
+  type ResponseStatus,
+  type StoredObject,
+  sizeOf,
 } from "../records/response-object.ts";
 import { ObjectSeal } from "../records/seal-object.ts";
 import type { KeepDeps } from "./keep-deps.ts";
 import { keepTrying } from "./keep-trying.ts";
+import { rejectFull } from "./limits.ts";
 
 /** A request whose response may be kept. */
 export interface KeptRequest {
@@ -33,7 +35,7 @@ export interface KeptRequest {
   readonly model: string;
   /** The items that the request adds to its chain, as JSON. */
   readonly added: readonly string[];
-  readonly chain: OpenedChain;
+  readonly chainEnd: ChainEnd;
   /** The joined body. */
   readonly body: Uint8Array;
   /** Whether the response is kept at all. */
@@ -46,18 +48,23 @@ export interface KeptRequest {
 export class KeptResponse implements AnswerKeeper {
   /** What the answer says of its state. */
   readonly fields: StateFields;
+  /** The items that the request adds, each with an id, until the response is stored. */
   private input: readonly string[];
-  private inputBytes: number;
+  /** The request until it begins: it and its body are not held while its answer is made. */
+  private unsent: Pick<KeptRequest, "added" | "body"> | null;
   /** The record that was added before the answer; null if there is none. */
   private begun: StoredObject | null = null;
   private seal: ObjectSeal | null = null;
   private readonly accepted = Promise.withResolvers<StoredObject>();
+  private readonly request: Omit<KeptRequest, "added" | "body">;
 
   constructor(
     private readonly deps: KeepDeps,
-    private readonly request: KeptRequest,
+    { added, body, ...request }: KeptRequest,
   ) {
-    const { asked, added, isKept } = request;
+    const { asked, isKept } = request;
+    this.request = request;
+    this.unsent = { added, body };
     this.fields = {
       store: isKept,
       background: asked.isBackground,
@@ -65,7 +72,11 @@ export class KeptResponse implements AnswerKeeper {
       conversation: asked.conversationId === null ? null : { id: asked.conversationId },
     };
     this.input = isKept ? added.map((item) => nameItem(item, deps.ids)) : [];
-    this.inputBytes = sumBytes(this.input);
+  }
+
+  /** The size of the items that it holds until it is stored. Bytes. */
+  get inputBytes(): number {
+    return this.input.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
   }
 
   /** Whether the store keeps it. */
@@ -109,10 +120,12 @@ export class KeptResponse implements AnswerKeeper {
 
   /** Adds the running response if it has to be found before its answer: by its conversation, or as a job. */
   async begin(id: string, readBody: () => Uint8Array): Promise<Failure | null> {
-    const { asked, isKept, body } = this.request;
-    if (!isKept) return null;
+    const { asked, isKept } = this.request;
+    const { unsent } = this;
+    this.unsent = null;
+    if (!isKept || unsent === null) return null;
     const sent = readBody();
-    if (sent !== body) this.takeMasked(sent);
+    if (sent !== unsent.body) this.takeMasked(sent, unsent.added.length);
     if (!asked.isBackground && asked.conversationId === null) return null;
     const response = JSON.stringify(describeBegun(sent, this.describeState(id)));
     const object = this.describe(id, { status: "in_progress", output: [], response });
@@ -159,11 +172,9 @@ export class KeptResponse implements AnswerKeeper {
   }
 
   /** Replaces the items that the request has added by those that are sent, in which guardrails have masked texts. */
-  private takeMasked(body: Uint8Array): void {
-    const { added } = this.request;
-    const sent = added.length === 0 ? [] : listInput(Buffer.from(body)).slice(-added.length);
+  private takeMasked(body: Uint8Array, added: number): void {
+    const sent = added === 0 ? [] : listInput(Buffer.from(body)).slice(-added);
     this.input = sent.map((item) => nameItem(item, this.deps.ids));
-    this.inputBytes = sumBytes(this.input);
   }
 
   /** Removes the record of a response that has not ended with an answer, so that its place in a conversation is free. Never rejects. */
@@ -188,11 +199,14 @@ export class KeptResponse implements AnswerKeeper {
     return { id, object: "response", created_at: created, status: "in_progress", model, ...this.fields };
   }
 
-  /** Stores the end of a response. Returns false if it has ended already. Rejects with a GatewayError or StoreError. */
+  /**
+   * Stores the end of a response, and how many bytes its events have. Returns false if it has ended already. Rejects with a GatewayError or
+   * StoreError.
+   */
   async store(
     id: string,
     status: ResponseStatus,
-    ended: Pick<EndedResponse, "output" | "response">,
+    ended: Pick<EndedResponse, "output" | "response"> & { readonly eventBytes?: number },
   ): Promise<boolean> {
     const { conversationId } = this.request.asked;
     // The items of a failed answer are no part of a conversation.
@@ -201,7 +215,7 @@ export class KeptResponse implements AnswerKeeper {
       return false;
     }
     const { deps, begun } = this;
-    const object = this.describe(id, { status, output: ended.output, response: ended.response });
+    const object = this.describe(id, { ...ended, status });
     const itemIds = [...listItemIds(this.input), ...listItemIds(ended.output)];
     if (begun === null) await this.add(object, itemIds);
     else {
@@ -228,10 +242,10 @@ export class KeptResponse implements AnswerKeeper {
 
   /** Lets the chain live on, once a day. */
   private async touch(): Promise<void> {
-    const { chain } = this.request;
-    if (chain.next === null || chain.expiresAt === null) return;
+    const { last } = this.request.chainEnd;
+    if (last === null) return;
     const expiresAt = this.expiresAt();
-    if (expiresAt - chain.expiresAt >= DAY_MS) await this.deps.store.touchChain(chain.next.rootId, expiresAt);
+    if (expiresAt - last.expiresAt >= DAY_MS) await this.deps.store.touchChain(last.rootId, expiresAt);
   }
 
   private expiresAt(): number {
@@ -240,30 +254,36 @@ export class KeptResponse implements AnswerKeeper {
 
   private describe(
     id: string,
-    { status, output, response }: Omit<ObjectContent, "input"> & { readonly status: ResponseStatus },
+    {
+      status,
+      output,
+      response,
+      eventBytes = 0,
+    }: Omit<ObjectContent, "input"> & { readonly status: ResponseStatus; readonly eventBytes?: number },
   ): StoredObject {
     const { deps, request, begun } = this;
-    const { owner, asked, model, chain } = request;
+    const { owner, asked, model, chainEnd } = request;
     const now = deps.clock.now();
     const isRunning = status === "in_progress";
     this.seal ??= ObjectSeal.create(deps.vault, deps.random, { id, accountId: owner.accountId });
-    const bytes = this.inputBytes + sumBytes(output);
+    const content: ObjectContent = { input: this.input, output, response };
+    const bytes = sizeOf(content);
     return {
       id,
       kind: "response",
       ...owner,
-      ...placeOf(id, chain.next, bytes),
+      ...placeOf(id, chainEnd.next, bytes),
       status,
       model,
       isBackground: asked.isBackground,
       gatewayId: isRunning ? deps.gatewayId : null,
       isCancelRequested: false,
-      bytes,
+      bytes: bytes + eventBytes,
       createdAt: begun?.createdAt ?? now,
       endedAt: isRunning ? null : now,
       expiresAt: this.expiresAt(),
       sealed: this.seal.sealed,
-      ciphertext: this.seal.sealContent({ input: this.input, output, response }),
+      ciphertext: this.seal.sealContent(content),
     };
   }
 }
@@ -272,17 +292,4 @@ function placeOf(id: string, next: ChainPlace | null, bytes: number): ChainPlace
   return next === null
     ? { rootId: id, sequence: 0, previousId: null, conversationId: null, chainBytes: bytes }
     : { ...next, chainBytes: next.chainBytes + bytes };
-}
-
-function sumBytes(items: readonly string[]): number {
-  return items.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
-}
-
-/** @throws GatewayError `payload_too_large`. */
-export function rejectFull(accountBytes: number): never {
-  throw new GatewayError({
-    code: "payload_too_large",
-    message: `The responses that this account keeps have reached ${accountBytes} bytes (responses.account_bytes). Delete some with DELETE /v1/responses/{id}, send store: false, or ask the operator to raise the limit.`,
-    metadata: { field: "store" },
-  });
 }

@@ -27,7 +27,7 @@ export interface ChainPlace {
   readonly previousId: string | null;
   /** Null if the chain is no conversation. */
   readonly conversationId: string | null;
-  /** The size of all items of the chain up to and including this object. Bytes. */
+  /** The size of the chain up to and including this object, without events. Bytes. */
   readonly chainBytes: number;
 }
 
@@ -44,7 +44,7 @@ export interface ObjectHead extends ObjectOwner, ChainPlace {
   readonly gatewayId: string | null;
   /** Whether its cancellation was requested. The gateway that runs it notices. */
   readonly isCancelRequested: boolean;
-  /** The size of the object's own items. Bytes. */
+  /** What the account's limit counts for it: `RECORD_BYTES`, its contents and its events. Bytes. */
   readonly bytes: number;
   /** A store returns the time in the id instead, if the id has one. Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -67,6 +67,15 @@ export interface ObjectContent {
   readonly response: string | null;
 }
 
+/** What an object or a conversation takes besides its contents: its row, its places in indexes, and its data key. Bytes. */
+export const RECORD_BYTES = 1024;
+
+/** Returns what an object takes with its contents, without events. Bytes. */
+export function sizeOf({ input, output, response }: ObjectContent): number {
+  const texts = [...input, ...output, response ?? ""];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), RECORD_BYTES);
+}
+
 /** An object as it is stored. */
 export interface StoredObject extends ObjectHead {
   /** The data key, encrypted with a master key. It stays the same as long as the object exists. */
@@ -82,6 +91,8 @@ export interface Conversation extends ObjectOwner {
   readonly sealed: SealedSecret;
   /** The caller's key-value pairs as JSON, encrypted with the data key. */
   readonly ciphertext: Uint8Array;
+  /** What the account's limit counts for it: `RECORD_BYTES`, and its metadata. */
+  readonly bytes: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** That of its chain. Milliseconds since the epoch. */

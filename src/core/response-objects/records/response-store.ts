@@ -67,19 +67,26 @@ export interface ResponseStore {
   listChain(rootId: string, now: number, limit: number): Promise<readonly ObjectHead[]>;
   /** Returns the last object of a conversation, whose successor has the next place; null if it is empty. */
   findLast(conversationId: string, now: number): Promise<ObjectHead | null>;
-  /** Returns, for each of these ids of items, the newest object of an owner that has the item. Each object is returned once. */
-  findByItems(owner: ObjectOwner, itemIds: readonly string[], now: number): Promise<readonly StoredObject[]>;
+  /** Returns, for each of these ids of items, the newest object of an owner that has the item, or of a conversation. Each is returned once. */
+  findByItems(
+    owner: ObjectOwner,
+    itemIds: readonly string[],
+    now: number,
+    conversationId?: string,
+  ): Promise<readonly ObjectHead[]>;
   listHeads(query: ObjectQuery, now: number): Promise<readonly ObjectHead[]>;
   /** Deletes an object with its events and ids of items. Returns whether it existed. Objects after it in the chain stay, and can no longer be joined. */
   deleteObject(id: string): Promise<boolean>;
   /** Lets a chain expire at `expiresAt`, unless it expires later already. */
   touchChain(rootId: string, expiresAt: number): Promise<void>;
-  /** Returns how many bytes the objects of an account have. */
+  /** Returns how many bytes the objects and conversations of an account have. */
   sumBytes(accountId: string): Promise<number>;
 
-  addConversation(conversation: Conversation): Promise<void>;
+  /** Adds a conversation as `addObject` adds an object: `added`, or `full`. One that is there already counts as added. */
+  addConversation(conversation: Conversation, maxAccountBytes: number): Promise<AddOutcome>;
   findConversation(id: string, now: number): Promise<Conversation | null>;
-  changeConversation(id: string, ciphertext: Uint8Array): Promise<boolean>;
+  /** Replaces the metadata of a conversation. The limit of the account is not applied. Returns whether there is one. */
+  changeConversation(id: string, content: Pick<Conversation, "ciphertext" | "bytes">): Promise<boolean>;
   /** Deletes a conversation. Its objects stay, as OpenAI's API documents. */
   deleteConversation(id: string): Promise<boolean>;
 

@@ -13,6 +13,7 @@ const conversationsOf = ({ context }: StateCall) => context.deps.features.respon
 export const CONVERSATION_ROUTES: Routes = {
   "/conversations": {
     POST: stateHandler(async (call) => {
+      call.requireStorable();
       const body = readBody(call);
       const created = await conversationsOf(call).create(call.caller, readMetadata(body), readItems(body));
       return Response.json(created);
@@ -23,6 +24,7 @@ export const CONVERSATION_ROUTES: Routes = {
       Response.json(await conversationsOf(call).find(call.caller, call.param("id"))),
     ),
     POST: stateHandler(async (call) => {
+      call.requireStorable();
       const metadata = readMetadata(readBody(call));
       return Response.json(await conversationsOf(call).change(call.caller, call.param("id"), metadata));
     }),
@@ -34,12 +36,13 @@ export const CONVERSATION_ROUTES: Routes = {
   },
   "/conversations/:id/items": {
     GET: stateHandler(async (call) => {
-      const query = readPageQuery(call.context);
-      return Response.json(
-        pageOf(await conversationsOf(call).listItems(call.caller, call.param("id")), query),
-      );
+      const { caller, context, memory } = call;
+      const query = readPageQuery(context);
+      const items = await conversationsOf(call).listItems({ caller, id: call.param("id"), memory });
+      return Response.json(pageOf(items, query));
     }),
     POST: stateHandler(async (call) => {
+      call.requireStorable();
       const items = readItems(readBody(call));
       if (items.length === 0) rejectField("items", "is required: an array of one item or more");
       const added = await conversationsOf(call).addItems(call.caller, call.param("id"), items);

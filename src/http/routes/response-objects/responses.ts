@@ -10,9 +10,9 @@ import { readPageQuery, stateHandler } from "./state-handler.ts";
 /** What clients do with responses that the gateway keeps, under every gateway prefix (docs/api/responses.md). */
 export const RESPONSE_ROUTES: Routes = {
   "/responses/:id": {
-    GET: stateHandler(async ({ caller, context, param }) => {
+    GET: stateHandler(async ({ caller, context, memory, param }) => {
       const { responses } = context.deps.features;
-      const { head, content } = await responses.find(caller, param("id"));
+      const { head, content } = await responses.find({ caller, id: param("id"), memory });
       if (context.query.get("stream") === "true")
         return streamEvents(context, head, { after: readAfter(context), headers: {} });
       return Response.json(await withCost(context, presentResponse(head, content)));
@@ -24,18 +24,19 @@ export const RESPONSE_ROUTES: Routes = {
     }),
   },
   "/responses/:id/cancel": {
-    POST: stateHandler(async ({ caller, context, param }) => {
+    POST: stateHandler(async ({ caller, context, memory, param }) => {
       const { responses } = context.deps.features;
       const id = param("id");
       await responses.jobs.cancel(caller, id);
-      const { head, content } = await responses.find(caller, id);
+      const { head, content } = await responses.find({ caller, id, memory });
       return Response.json(await withCost(context, presentResponse(head, content)));
     }),
   },
   "/responses/:id/input_items": {
-    GET: stateHandler(async ({ caller, context, param }) => {
+    GET: stateHandler(async ({ caller, context, memory, param }) => {
       const query = readPageQuery(context);
-      const items = await context.deps.features.responses.listInputItems(caller, param("id"));
+      const { responses } = context.deps.features;
+      const items = await responses.listInputItems({ caller, id: param("id"), memory });
       return Response.json(pageOf(items, query));
     }),
   },

@@ -4,9 +4,9 @@ import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
 import type { ClientApi } from "../../../wire/client-apis/request/inference-request.ts";
 import type { Handler } from "../../context/context.ts";
 import { urlOf } from "../../context/url-of.ts";
-import { reserveExtraMemory } from "../../inference/inference-handler.ts";
 import { parseWithPreset } from "../../inference/parse-with-preset.ts";
 import { admit } from "../../middleware/admit.ts";
+import { takeMemory } from "../../middleware/read-body.ts";
 
 /** The client APIs with JSON bodies, as this endpoint has. */
 const EXPLAINED: readonly string[] = Object.values(CLIENT_APIS)
@@ -32,7 +32,7 @@ export const postExplainRoute: Handler = async (request, context) => {
     { api, parse: (bytes) => CLIENT_APIS[api].parse(bytes, deps.clients.renameModel, request.headers) },
     { body, principal },
   );
-  reserveExtraMemory(context, principal, parsed.memory.heldBytes + bodyBytes);
+  takeMemory(context, principal, parsed.memory.heldBytes + bodyBytes);
   const call = { principal, request: parsed, preset, headers: request.headers };
   return Response.json({ data: await explainRoute(deps.generation, call) });
 };

@@ -27,6 +27,7 @@ export const responseObjects: Migration = {
     account_id text COLLATE "C" NOT NULL,
     user_id text COLLATE "C",
     key_id text COLLATE "C" NOT NULL,
+    bytes bigint NOT NULL,
     created_at bigint NOT NULL,
     -- The data key of the ciphertext, sealed under this master key.
     master_key_id text COLLATE "C" NOT NULL,
@@ -100,7 +101,7 @@ export const responseObjects: Migration = {
     PRIMARY KEY (day, response_id, first_event)
   ) PARTITION BY RANGE (day);
 
-  -- The sum of the bytes of an account's objects.
+  -- The sum of the bytes of an account's objects and conversations.
   CREATE TABLE response_accounts (account_id text COLLATE "C" PRIMARY KEY, bytes bigint NOT NULL)
     WITH (fillfactor = 70);
 

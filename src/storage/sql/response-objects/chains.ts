@@ -51,6 +51,12 @@ export function deleteEmptyChains(traits: SqlTraits, rootIds: readonly string[])
     AND NOT EXISTS (SELECT 1 FROM response_conversations AS v WHERE v.id = response_chains.root_id)`;
 }
 
+/** Bytes of a row that count for an account. */
+export interface AccountBytes {
+  readonly account_id: string;
+  readonly bytes: Integer;
+}
+
 /**
  * Adds bytes to the sums of accounts, or subtracts them, and returns the new sums. An account gets a row with its first object or
  * conversation.

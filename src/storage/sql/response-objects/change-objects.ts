@@ -8,7 +8,7 @@ import type { SqlDatabase, SqlTraits } from "../statements/database.ts";
 import { dayOfId } from "../statements/day-of-id.ts";
 import { type Sql, sql, type Work } from "../statements/statement.ts";
 import { type Integer, readInteger } from "../statements/values.ts";
-import { addBytes, putChain } from "./chains.ts";
+import { type AccountBytes, addBytes, putChain } from "./chains.ts";
 import {
   IS_RUNNING,
   insertConversation,
@@ -33,9 +33,14 @@ interface Addition {
 }
 
 /** Adds an object in one transaction, which is undone if the object is there already, its place is taken, or the account is full. */
-export async function addObject(database: SqlDatabase, addition: Addition): Promise<AddOutcome> {
+export function addObject(database: SqlDatabase, addition: Addition): Promise<AddOutcome> {
+  return addWhole(database, () => insertAll(database.traits, addition));
+}
+
+/** Runs a transaction that adds something, or is undone by a `NotAddedError`. */
+async function addWhole(database: SqlDatabase, insert: () => Work<void>): Promise<AddOutcome> {
   try {
-    await database.transaction(() => insertAll(database.traits, addition));
+    await database.transaction(insert);
     return "added";
   } catch (error) {
     if (error instanceof NotAddedError) return error.outcome;
@@ -44,7 +49,7 @@ export async function addObject(database: SqlDatabase, addition: Addition): Prom
 }
 
 function* insertAll(traits: SqlTraits, { object, itemIds, maxAccountBytes }: Addition): Work<void> {
-  const { id, accountId, rootId, expiresAt, conversationId, sequence } = object;
+  const { id, rootId, expiresAt, conversationId, sequence } = object;
   const day = dayOfId(id);
   yield* putChain({ rootId, expiresAt, day });
   if (conversationId !== null) yield* takePlace(conversationId, sequence, object);
@@ -52,7 +57,16 @@ function* insertAll(traits: SqlTraits, { object, itemIds, maxAccountBytes }: Add
   // A call whose answer was lost is repeated.
   if (inserted.length === 0) throw new NotAddedError("added");
   if (itemIds.length > 0) yield* addItems(traits, object, itemIds);
-  const [sum] = yield* addBytes(traits, new Map([[accountId, object.bytes]]));
+  yield* takeRoom(traits, object, maxAccountBytes);
+}
+
+/** Adds the bytes of what was added to the sum of its account. */
+function* takeRoom(
+  traits: SqlTraits,
+  { accountId, bytes }: { readonly accountId: string; readonly bytes: number },
+  maxAccountBytes: number,
+): Work<void> {
+  const [sum] = yield* addBytes(traits, new Map([[accountId, bytes]]));
   if (readInteger(sum?.bytes ?? 0) > maxAccountBytes) throw new NotAddedError("full");
 }
 
@@ -138,10 +152,32 @@ function* update(
   if (bytes !== before) yield* addBytes(traits, new Map([[accountId, bytes - before]]));
 }
 
-/** Adds a conversation, which is a chain without objects. Nothing changes if it exists. */
-export function* addConversation(traits: SqlTraits, conversation: Conversation): Work<void> {
-  const { id: rootId, expiresAt, accountId } = conversation;
-  yield* putChain({ rootId, expiresAt, day: null });
-  yield* insertConversation(conversation);
-  yield* addBytes(traits, new Map([[accountId, 0]]));
+/** Adds a conversation, which is a chain without objects. Nothing changes if it exists, or if the account is full. */
+export function addConversation(
+  database: SqlDatabase,
+  conversation: Conversation,
+  maxAccountBytes: number,
+): Promise<AddOutcome> {
+  const { id: rootId, expiresAt } = conversation;
+  return addWhole(database, function* () {
+    yield* putChain({ rootId, expiresAt, day: null });
+    const inserted = yield* insertConversation(conversation);
+    if (inserted.length === 0) throw new NotAddedError("added");
+    yield* takeRoom(database.traits, conversation, maxAccountBytes);
+  });
+}
+
+/** Replaces the metadata of a conversation. Returns whether it exists. */
+export function* changeConversation(
+  traits: SqlTraits,
+  id: string,
+  { ciphertext, bytes }: Pick<Conversation, "ciphertext" | "bytes">,
+): Work<boolean> {
+  const [before] = yield* sql<AccountBytes>`SELECT account_id, bytes FROM response_conversations
+    WHERE id = ${id} FOR UPDATE`;
+  if (before === undefined) return false;
+  yield* sql`UPDATE response_conversations SET ciphertext = ${ciphertext}, bytes = ${bytes} WHERE id = ${id}`;
+  const added = bytes - readInteger(before.bytes);
+  if (added !== 0) yield* addBytes(traits, new Map([[before.account_id, added]]));
+  return true;
 }

@@ -77,14 +77,16 @@ const MAX_MATCHES = 10_000;
 interface ItemQuery {
   readonly owner: ObjectOwner;
   readonly itemIds: readonly string[];
+  /** Undefined: in all conversations, and outside of them. */
+  readonly conversationId: string | undefined;
   readonly now: number;
 }
 
-/** Returns statements that read the newest object of an owner for each of some items. Each reads objects of one partition. */
+/** Returns statements that read the head of the newest object of an owner for each of some items. Each reads one partition. */
 export async function findByItems(
   database: SqlDatabase,
   query: ItemQuery,
-): Promise<readonly ReturnType<typeof selectObjects>[]> {
+): Promise<readonly ReturnType<typeof selectHeads>[]> {
   const { owner, itemIds } = query;
   const matches = await database.run(
     sql<{ item_id: string; id: string }>`SELECT item_id, object_id AS id FROM response_items
@@ -96,21 +98,21 @@ export async function findByItems(
   for (const id of await findOwned(database, query, [...itemsOf.keys()]))
     for (const { item_id } of itemsOf.get(id) ?? []) if (!newest.has(item_id)) newest.set(item_id, id);
   return groupByDay([...new Set(newest.values())]).map((ofDay) =>
-    selectObjects(whereOfDay(database.traits, ofDay, query.now)),
+    selectHeads(whereOfDay(database.traits, ofDay, query.now)),
   );
 }
 
 /** Returns the ids of those objects that belong to an owner and have not expired, the newest first. */
 async function findOwned(
   { run, traits }: SqlDatabase,
-  { owner, now }: ItemQuery,
+  { owner, conversationId, now }: ItemQuery,
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const owned: string[] = [];
   for (const ofDay of groupByDay(ids).reverse()) {
     const rows = await run(
       sql<{ id: string }>`SELECT o.id FROM ${OBJECTS_IN_CHAINS} ${whereOfDay(traits, ofDay, now)}
-        AND ${isOwnedBy(owner)} ORDER BY o.created_at DESC, o.id DESC`,
+        AND ${isOwnedBy(owner)} ${isIn(conversationId)} ORDER BY o.created_at DESC, o.id DESC`,
     );
     owned.push(...rows.map(({ id }) => id));
   }
@@ -120,6 +122,10 @@ async function findOwned(
 /** Returns the WHERE clause of objects of a day that have not expired. */
 function whereOfDay(traits: SqlTraits, [day, ids]: [number, string[]], now: number): Sql {
   return sql`WHERE o.day = ${day} AND ${traits.isOneOf("o.id", ids)} AND c.expires_at > ${now}`;
+}
+
+function isIn(conversationId: string | undefined): Sql {
+  return conversationId === undefined ? sql`` : sql`AND o.conversation_id = ${conversationId}`;
 }
 
 /** Returns the condition that an object `o` belongs to its owner: to the person, or to the key if it has none. */

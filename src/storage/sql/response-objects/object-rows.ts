@@ -56,6 +56,7 @@ const OBJECTS = new Table<ObjectRow>("response_objects", {
 
 interface ConversationRow extends ObjectOwner {
   readonly id: string;
+  readonly bytes: number;
   readonly createdAt: number;
   readonly masterKeyId: string;
   readonly sealedKey: string;
@@ -65,6 +66,7 @@ interface ConversationRow extends ObjectOwner {
 const CONVERSATIONS = new Table<ConversationRow>("response_conversations", {
   id: text,
   ...OWNER,
+  bytes: integer,
   createdAt: integer,
   ...SEALED,
 });

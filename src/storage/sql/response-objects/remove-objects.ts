@@ -1,7 +1,7 @@
 import type { SqlTraits } from "../statements/database.ts";
 import { type Sql, sql, type Work } from "../statements/statement.ts";
 import { type Integer, readInteger } from "../statements/values.ts";
-import { addBytes, deleteEmptyChains, leaveChains } from "./chains.ts";
+import { type AccountBytes, addBytes, deleteEmptyChains, leaveChains } from "./chains.ts";
 import { groupByDay } from "./object-rows.ts";
 
 /** An object that is deleted, and its chain. */
@@ -10,36 +10,43 @@ interface FoundObject {
   readonly root_id: string;
 }
 
-interface RemovedRow {
-  readonly account_id: string;
+interface RemovedObject extends AccountBytes {
   readonly root_id: string;
   readonly conversation_id: string | null;
   readonly sequence: Integer;
-  readonly bytes: Integer;
 }
 
-/** Deletes the objects that meet a condition on objects `o`, up to a number, and returns how many. */
-export function* deleteObjects(traits: SqlTraits, condition: Sql, limit: number): Work<number> {
+/** Deletes the objects that meet a condition on objects `o`, up to a number. Who calls it subtracts their bytes (`subtractBytes`). */
+export function* removeObjects(
+  traits: SqlTraits,
+  condition: Sql,
+  limit: number,
+): Work<readonly AccountBytes[]> {
   const found = yield* sql<FoundObject>`SELECT o.id, o.root_id FROM response_objects AS o
     WHERE ${condition} LIMIT ${limit}::bigint`;
-  if (found.length === 0) return 0;
+  if (found.length === 0) return [];
   const rootIds = found.map(({ root_id }) => root_id);
   yield* sql`SELECT 1 AS one FROM response_chains WHERE ${traits.isOneOf("root_id", rootIds)}
     ORDER BY root_id FOR UPDATE`;
   return yield* removeLocked(traits, found);
 }
 
-/** Deletes the conversations that meet a condition on conversations `v`, up to a number, and returns how many. Their objects stay. */
-export function* deleteConversations(traits: SqlTraits, condition: Sql, limit: number): Work<number> {
+/** Deletes the conversations that meet a condition on conversations `v`, up to a number. Their objects stay. Who calls it subtracts their bytes. */
+export function* removeConversations(
+  traits: SqlTraits,
+  condition: Sql,
+  limit: number,
+): Work<readonly AccountBytes[]> {
   const found = yield* sql<{ id: string }>`SELECT v.id FROM response_conversations AS v
     JOIN response_chains AS c ON c.root_id = v.id
     WHERE ${condition} ORDER BY v.id LIMIT ${limit}::bigint FOR UPDATE OF c`;
-  if (found.length === 0) return 0;
+  if (found.length === 0) return [];
   const ids = found.map(({ id }) => id);
   const removed =
-    yield* sql`DELETE FROM response_conversations WHERE ${traits.isOneOf("id", ids)} RETURNING 1 AS one`;
+    yield* sql<AccountBytes>`DELETE FROM response_conversations WHERE ${traits.isOneOf("id", ids)}
+    RETURNING account_id, bytes`;
   yield* deleteEmptyChains(traits, ids);
-  return removed.length;
+  return removed;
 }
 
 interface ExpiredChain {
@@ -56,10 +63,24 @@ export function* deleteExpired(traits: SqlTraits, now: number, limit: number): W
   const chains = yield* sql<ExpiredChain>`SELECT root_id, first_day, last_day FROM response_chains
     WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${limit}::bigint FOR UPDATE SKIP LOCKED`;
   const rootIds = chains.map(({ root_id }) => root_id);
-  const removed = yield* removeLocked(traits, yield* findInChains(chains, limit));
-  if (rootIds.length === 0 || removed >= limit) return removed;
+  if (rootIds.length === 0) return 0;
+  const objects = yield* removeLocked(traits, yield* findInChains(chains, limit));
+  const left = limit - objects.length;
   // All of their objects are gone.
-  return removed + (yield* deleteConversations(traits, traits.isOneOf("v.id", rootIds), limit - removed));
+  const conversations =
+    left <= 0 ? [] : yield* removeConversations(traits, traits.isOneOf("v.id", rootIds), left);
+  return yield* subtractBytes(traits, [...objects, ...conversations]);
+}
+
+/** Subtracts what was removed from the sums of accounts, and returns how many rows that were. The transaction locks nothing afterwards. */
+export function* subtractBytes(traits: SqlTraits, removed: readonly AccountBytes[]): Work<number> {
+  const subtracted = ({ bytes }: AccountBytes) => -readInteger(bytes);
+  if (removed.length > 0)
+    yield* addBytes(
+      traits,
+      sumBy(removed, ({ account_id }) => account_id, subtracted),
+    );
+  return removed.length;
 }
 
 /**
@@ -80,23 +101,18 @@ function* findInChains(chains: readonly ExpiredChain[], limit: number): Work<rea
 }
 
 /** Deletes objects with everything that belongs to them. The transaction has locked their chains. */
-function* removeLocked(traits: SqlTraits, found: readonly FoundObject[]): Work<number> {
-  const removed: RemovedRow[] = [];
+function* removeLocked(traits: SqlTraits, found: readonly FoundObject[]): Work<readonly AccountBytes[]> {
+  const removed: RemovedObject[] = [];
   for (const [day, ids] of groupByDay(found.map(({ id }) => id)))
     removed.push(...(yield* deleteOfDay(traits, day, ids)));
-  if (removed.length === 0) return 0;
+  if (removed.length === 0) return removed;
   yield* leavePlaces(traits, removed);
   const one = () => 1;
   yield* leaveChains(
     traits,
     sumBy(removed, ({ root_id }) => root_id, one),
   );
-  const subtracted = ({ bytes }: RemovedRow) => -readInteger(bytes);
-  yield* addBytes(
-    traits,
-    sumBy(removed, ({ account_id }) => account_id, subtracted),
-  );
-  return removed.length;
+  return removed;
 }
 
 /** Deletes objects of a day with their ids of items and events. */
@@ -104,9 +120,9 @@ function* deleteOfDay(
   { isOneOf }: SqlTraits,
   day: number,
   ids: readonly string[],
-): Work<readonly RemovedRow[]> {
+): Work<readonly RemovedObject[]> {
   const removed =
-    yield* sql<RemovedRow>`DELETE FROM response_objects WHERE day = ${day} AND ${isOneOf("id", ids)}
+    yield* sql<RemovedObject>`DELETE FROM response_objects WHERE day = ${day} AND ${isOneOf("id", ids)}
     RETURNING account_id, root_id, conversation_id, sequence, bytes`;
   yield* sql`DELETE FROM response_items WHERE ${isOneOf("object_id", ids)}`;
   yield* sql`DELETE FROM response_events WHERE day = ${day} AND ${isOneOf("response_id", ids)}`;
@@ -114,7 +130,7 @@ function* deleteOfDay(
 }
 
 /** Lets the places of removed objects in their conversations be taken again. */
-function* leavePlaces(traits: SqlTraits, removed: readonly RemovedRow[]): Work<void> {
+function* leavePlaces(traits: SqlTraits, removed: readonly RemovedObject[]): Work<void> {
   const left = removed.filter(({ conversation_id }) => conversation_id !== null);
   if (left.length === 0) return;
   const rows = left.map(({ conversation_id, sequence }) => [conversation_id, readInteger(sequence)]);

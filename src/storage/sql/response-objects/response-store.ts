@@ -2,6 +2,7 @@ import type { SealedSecret } from "../../../core/provider-keys/records.ts";
 import type {
   Conversation,
   EventGroup,
+  ObjectHead,
   ObjectOwner,
   StoredObject,
 } from "../../../core/response-objects/records/response-object.ts";
@@ -17,7 +18,13 @@ import { dayOfId } from "../statements/day-of-id.ts";
 import { type Sql, sql, type Work } from "../statements/statement.ts";
 import { type Integer, readInteger, readNullableInteger } from "../statements/values.ts";
 import { extendChain } from "./chains.ts";
-import { addConversation, addObject, changeObject, replaceContent } from "./change-objects.ts";
+import {
+  addConversation,
+  addObject,
+  changeConversation,
+  changeObject,
+  replaceContent,
+} from "./change-objects.ts";
 import { addEvents, readEvents } from "./events.ts";
 import {
   findByItems,
@@ -36,7 +43,7 @@ import {
   selectHeads,
   selectObjects,
 } from "./object-rows.ts";
-import { deleteConversations, deleteExpired, deleteObjects } from "./remove-objects.ts";
+import { deleteExpired, removeConversations, removeObjects, subtractBytes } from "./remove-objects.ts";
 import { listMasterKeysInUse, listSealedByOthers } from "./sealed-rows.ts";
 
 /** Response objects, conversations and the events of running responses. */
@@ -102,11 +109,11 @@ export abstract class SqlResponseStore implements ResponseStore {
     return row === undefined ? null : readHead(row);
   }
 
-  async findByItems(owner: ObjectOwner, itemIds: readonly string[], now: number) {
+  async findByItems(owner: ObjectOwner, itemIds: readonly string[], now: number, conversationId?: string) {
     if (itemIds.length === 0) return [];
-    const found: StoredObject[] = [];
-    for (const statement of await findByItems(this.database, { owner, itemIds, now }))
-      found.push(...(await this.database.run(statement)).map(readObject));
+    const found: ObjectHead[] = [];
+    for (const statement of await findByItems(this.database, { owner, itemIds, now, conversationId }))
+      found.push(...(await this.database.run(statement)).map(readHead));
     return found;
   }
 
@@ -116,7 +123,9 @@ export abstract class SqlResponseStore implements ResponseStore {
 
   async deleteObject(id: string) {
     const { traits } = this.database;
-    const removed = await this.database.transaction(() => deleteObjects(traits, isObject(id), 1));
+    const removed = await this.database.transaction(function* () {
+      return yield* subtractBytes(traits, yield* removeObjects(traits, isObject(id), 1));
+    });
     return removed > 0;
   }
 
@@ -131,8 +140,8 @@ export abstract class SqlResponseStore implements ResponseStore {
     return readInteger(row?.bytes ?? 0);
   }
 
-  async addConversation(conversation: Conversation) {
-    await this.database.transaction(() => addConversation(this.database.traits, conversation));
+  addConversation(conversation: Conversation, maxAccountBytes: number) {
+    return addConversation(this.database, conversation, maxAccountBytes);
   }
 
   async findConversation(id: string, now: number) {
@@ -142,16 +151,16 @@ export abstract class SqlResponseStore implements ResponseStore {
     return row === undefined ? null : readConversation(row);
   }
 
-  async changeConversation(id: string, ciphertext: Uint8Array) {
-    const changed = await this.database.run(
-      sql`UPDATE response_conversations SET ciphertext = ${ciphertext} WHERE id = ${id} RETURNING 1 AS one`,
-    );
-    return changed.length > 0;
+  changeConversation(id: string, content: Pick<Conversation, "ciphertext" | "bytes">) {
+    const { traits } = this.database;
+    return this.database.transaction(() => changeConversation(traits, id, content));
   }
 
   async deleteConversation(id: string) {
     const { traits } = this.database;
-    const removed = await this.database.transaction(() => deleteConversations(traits, sql`v.id = ${id}`, 1));
+    const removed = await this.database.transaction(function* () {
+      return yield* subtractBytes(traits, yield* removeConversations(traits, sql`v.id = ${id}`, 1));
+    });
     return removed > 0;
   }
 
@@ -214,13 +223,13 @@ export abstract class SqlResponseStore implements ResponseStore {
   deleteOfAccount(accountId: string, limit: number) {
     const { traits } = this.database;
     return this.database.transaction(function* (): Work<number> {
-      // Conversations first: no chain is locked any more when the objects have changed the sum of the account.
-      const conversations = yield* deleteConversations(traits, sql`v.account_id = ${accountId}`, limit);
-      const left = limit - conversations;
-      const objects = left === 0 ? 0 : yield* deleteObjects(traits, sql`o.account_id = ${accountId}`, left);
-      if (objects < left)
+      const conversations = yield* removeConversations(traits, sql`v.account_id = ${accountId}`, limit);
+      const left = limit - conversations.length;
+      const objects = left === 0 ? [] : yield* removeObjects(traits, sql`o.account_id = ${accountId}`, left);
+      const removed = yield* subtractBytes(traits, [...conversations, ...objects]);
+      if (removed < limit)
         yield* sql`DELETE FROM response_accounts WHERE account_id = ${accountId} AND bytes = 0`;
-      return conversations + objects;
+      return removed;
     });
   }
 

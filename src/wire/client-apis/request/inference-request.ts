@@ -74,6 +74,8 @@ export interface InferenceRequest {
 /** What a request asks of kept responses, and how it is joined with what it continues. The functions read its body. */
 export interface RequestState {
   readonly asked: AskedState;
+  /** The size of its body. */
+  readonly bytes: number;
   /** Returns the items that it adds, as JSON, with those that it refers to. */
   listAdded(referenced: ItemsById): readonly string[];
   /** Returns the body with what it continues in its input, and without the fields about state. */

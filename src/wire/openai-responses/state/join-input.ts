@@ -1,4 +1,5 @@
 import {
+  allFields,
   decodeUtf8,
   fields,
   isTrue,
@@ -156,6 +157,16 @@ const OWN_ID = /^\{"id":"([a-z]+_[0-9a-z]{26})",/;
 /** Returns an item with an id: its own, or that of the gateway in front. `item` is a JSON object with at least one member. */
 export function withId(item: string, id: string): string {
   return `{"id":${JSON.stringify(id)},${item.slice(item.indexOf("{") + 1)}`;
+}
+
+const ITEM = allFields({});
+const ID: ReadonlySet<string> = new Set(["id"]);
+
+/** Returns an item without its member `id`, whatever that is. */
+export function withoutId(item: string): string {
+  const bytes = Buffer.from(item);
+  const text = bytes.toString("latin1");
+  return applySplices(bytes, removeMembers(text, scanJson(text, ITEM), ID)).toString();
 }
 
 /** Returns an item without the id that the gateway gave it, which no vendor knows. */

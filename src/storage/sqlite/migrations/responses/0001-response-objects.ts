@@ -23,6 +23,7 @@ export const responseObjects: SqliteMigration = {
     account_id TEXT NOT NULL,
     user_id TEXT,
     key_id TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     -- The data key of the ciphertext, sealed under this master key.
     master_key_id TEXT NOT NULL,
@@ -98,7 +99,7 @@ export const responseObjects: SqliteMigration = {
     PRIMARY KEY (day, response_id, first_event)
   ) STRICT;
 
-  -- The sum of the bytes of an account's objects.
+  -- The sum of the bytes of an account's objects and conversations.
   CREATE TABLE response_accounts (account_id TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
 };
