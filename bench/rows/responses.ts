@@ -147,7 +147,7 @@ async function measureAll(
       await store.touchChain(chosen(n).rootId, NOW + (DAYS + 1) * DAY_MS + n);
       return 1;
     }),
-    await measure("poll cancellations", async () => (await store.listCancelRequested("gateway_a")).length),
+    await measure("poll running responses", async () => (await store.listRunning("gateway_a")).length),
     await measure("delete 50 expired", () => store.deleteExpired(NOW + 2 * DAYS * DAY_MS, 50)),
     await measure("delete 50 of an account", (n) => store.deleteOfAccount(`org_${n % ACCOUNTS}`, 50)),
   ];

@@ -163,12 +163,12 @@ async function addResponseObjects(): Promise<void> {
     last = objectAfter(last, n * DAY_MS * 0.4, {
       model: n % 2 === 0 ? null : "a/b",
       accountId: `org_${n % 3}`,
+      ...(n === 29 ? { status: "in_progress", gatewayId: "gateway_a" } : {}),
     });
     await responses.addObject(last, [`item_${n}`], Number.MAX_SAFE_INTEGER);
   }
-  await responses.addEvents([
-    { responseId: last.id, first: 0, last: 3, ciphertext: Uint8Array.of(0, 92, 34) },
-  ]);
+  await responses.addEvents(last, [{ first: 0, last: 3, ciphertext: Uint8Array.of(0, 92, 34) }]);
+  await responses.changeObject(last, { ...last, status: "completed", gatewayId: null }, []);
   await responses.addConversation(conversationOf("conv_1"), 1e9);
   const place = { rootId: "conv_1", conversationId: "conv_1", isBackground: true };
   await responses.addObject(objectAt(5, place), [], Number.MAX_SAFE_INTEGER);

@@ -133,7 +133,7 @@ export function startService(place: Place): { run: ProcessRun; started: Promise<
     });
     const { gatewayId } = parts.http.generation;
     await recoverUsage({ journal, store: stores.usage, gatewayId, now: clock.now() });
-    await parts.http.features.responses.jobs.failLost(gatewayId);
+    await parts.http.features.responses.jobs.failOwn();
     return { run, parts, journal };
   };
   return { run, started: start() };

@@ -37,7 +37,7 @@ export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
     parts.events.start(parts),
     takeOverRegularly({
       ...{ ...parts.gateways, stores, clock, log, dataDir: config.current().data_dir },
-      endResponses: (gatewayId) => parts.http.features.responses.jobs.failLost(gatewayId),
+      endResponses: (live) => parts.http.features.responses.jobs.failLost(live),
     }),
   ];
   return {

@@ -34,14 +34,18 @@ export async function drain(task: Drain, { clock, log }: Pick<Platform, "clock" 
   server.retireSockets();
   parts.http.reports.generationFeed.close();
   parts.http.features.shadow.stop();
+  const isCut = Promise.withResolvers<void>();
   const cutRest = clock.after(drainMs, () => {
     for (const cancellation of [...active]) cancellation.cancel("shutdown");
+    isCut.resolve();
     clock.after(LAST_EVENTS_MS, () => server.kill());
   });
   await untilNoticed(task, clock);
   await server.stop();
+  // Background responses have no connections.
+  await Promise.race([parts.http.features.responses.jobs.whenAnswered(), isCut.promise]);
   cutRest.cancel();
-  // All connections are closed, so the clients of the generations that still run have left.
+  // All connections are closed, so the clients of the other generations that still run have left.
   for (const cancellation of [...active]) cancellation.cancel("client_left");
   for (let turn = 0; active.size > 0 && turn < LAST_TURNS; turn++) await nextTurn();
 }

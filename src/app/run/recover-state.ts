@@ -13,7 +13,7 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
   const now = clock.now();
   logRecovery(await recoverUsage({ journal, store: stores.usage, gatewayId, now }), log);
   await http.generation.ledger.start();
-  const lost = await http.features.responses.jobs.failLost(gatewayId);
+  const lost = await http.features.responses.jobs.failOwn();
   if (lost > 0) log.warn("responses were in progress when the gateway stopped", { responses: lost });
   logDamagedLines(stores.listDamagedLines(), log);
   logUnreadableKeys(await findUnreadable(stores.providerKeys, http.resources.providerKeyStores.vault), log);

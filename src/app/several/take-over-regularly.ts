@@ -21,13 +21,16 @@ interface TakeOverParts {
   readonly isLeader: () => Promise<boolean>;
   /** The data directory of this gateway. */
   readonly dataDir: string;
-  /** Ends the responses that a gateway was making. */
-  readonly endResponses: (gatewayId: string) => Promise<unknown>;
+  /** Ends the responses of gateways that are not among these. */
+  readonly endResponses: (live: ReadonlySet<string>) => Promise<unknown>;
   /** Gateways that were taken over except for journal entries that this version cannot read. They are not tried again. */
   readonly unfinished: Set<string>;
 }
 
-/** Takes over the journals of gateways that are gone and whose data directories are on this machine, for example on a shared volume. */
+/**
+ * Ends the responses of gateways that are gone, and takes over the journals of those whose data directories are on this machine, for example
+ * on a shared volume.
+ */
 export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): Timer {
   const parts = { ...options, unfinished: new Set<string>() };
   const { stores, clock, log } = parts;
@@ -36,9 +39,14 @@ export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): T
   return clock.every(PERIOD_MS, async () => {
     if (isRunning) return;
     isRunning = true;
-    // It is tried again in the next round, by this gateway or another.
+    // Both are tried again in the next round, by this gateway or another.
     await takeOverAll(parts).catch((error) =>
       log.warn("a gateway that is gone could not be taken over; it is tried again", {
+        detail: String(error),
+      }),
+    );
+    await endLostResponses(parts).catch((error) =>
+      log.warn("the responses of a gateway that is gone could not be ended; it is tried again", {
         detail: String(error),
       }),
     );
@@ -46,20 +54,26 @@ export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): T
   });
 }
 
-/**
- * Takes over the gateways that can be taken over now, up to a maximum. Ends the responses of all that are gone, whose clients may wait for
- * them at other gateways. Does nothing at a gateway that is not the leading one.
- */
+/** Ends the responses of all gateways that are gone, wherever their journals are: clients may wait for them at other gateways. */
+export async function endLostResponses({
+  stores,
+  isLeader,
+  endResponses,
+}: Pick<TakeOverParts, "stores" | "isLeader" | "endResponses">): Promise<void> {
+  if (!(await isLeader())) return;
+  const live = (await stores.gateways.list()).filter(({ isLive }) => isLive);
+  await endResponses(new Set(live.map(({ id }) => id)));
+}
+
+/** Takes over the gateways that can be taken over now, up to a maximum. Does nothing at a gateway that is not the leading one. */
 export async function takeOverAll(parts: TakeOverParts): Promise<void> {
-  const { stores, dataDir, isLeader, unfinished, endResponses } = parts;
+  const { stores, dataDir, isLeader, unfinished } = parts;
   if (!(await isLeader())) return;
   const gone = (await stores.gateways.list()).filter(
-    (one) => !one.isLive && one.dataDir !== resolve(dataDir),
+    (one) => !one.isLive && one.dataDir !== resolve(dataDir) && !unfinished.has(one.id),
   );
   let taken = 0;
   for (const one of gone) {
-    await endResponses(one.id);
-    if (unfinished.has(one.id)) continue;
     if (taken === MAX_AT_ONCE) return;
     const result = await takeOver({ stores, gone: one, action: "gateway takeover" });
     if (result === null) continue;

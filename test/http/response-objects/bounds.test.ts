@@ -37,7 +37,8 @@ async function openAccount(more: Readonly<Record<string, unknown>> = {}) {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, body: await response.json() };
+    const text = await response.text();
+    return { status: response.status, body: JSON.parse(text) };
   };
   return {
     call,

@@ -271,7 +271,7 @@ function testBytes(create: Create, createStore: CreateStore<ResponseStore>): voi
     const store = await create(first, running, objectAt(2, { accountId: "org_b", bytes: 5 }));
     const sum = () => store.sumBytes("org_a");
     expect([await sum(), await store.sumBytes("org_b"), await store.sumBytes("org_c")]).toEqual([20, 5, 0]);
-    await store.changeObject(running.id, CHANGE, []);
+    await store.changeObject(running, CHANGE, []);
     expect(await sum()).toBe(40);
     await store.replaceContent(first.id, { ciphertext: first.ciphertext, bytes: 3 }, []);
     expect(await sum()).toBe(33);
@@ -550,58 +550,80 @@ function testRunning(create: Create): void {
     const running = runningAt(0, { status: "queued" });
     const store = await create(running);
     const progress = { ...CHANGE, status: "in_progress", gatewayId: "gateway_a", endedAt: null } as const;
-    expect(await store.changeObject(running.id, progress, ["item_1"])).toBe(true);
-    expect(await store.changeObject(running.id, CHANGE, ["item_1", "item_2"])).toBe(true);
+    expect(await store.changeObject(running, progress, ["item_1"])).toBe(true);
+    expect(await store.changeObject(running, CHANGE, ["item_1", "item_2"])).toBe(true);
     expect(plain(await store.findObject(running.id, AT))).toEqual(plain({ ...running, ...CHANGE }));
     expect(idsOf(await store.findByItems(OWNER, ["item_2"], AT))).toEqual([running.id]);
-    expect(await store.changeObject(running.id, { ...CHANGE, status: "failed" }, ["item_3"])).toBe(false);
+    expect(await store.changeObject(running, { ...CHANGE, status: "failed" }, ["item_3"])).toBe(false);
     expect((await store.findObject(running.id, AT))?.status).toBe("completed");
     expect(await store.findByItems(OWNER, ["item_3"], AT)).toEqual([]);
-    expect(await store.changeObject(idAt(AT + 9), CHANGE, [])).toBe(false);
+    expect(await store.changeObject(runningAt(9), CHANGE, [])).toBe(false);
   });
 
   test("only a running response is cancelled, and its gateway alone learns of it", async () => {
     const objects = [runningAt(0), runningAt(1), runningAt(2, { gatewayId: "gateway_b" }), objectAt(3)];
     const store = await create(...objects);
     const [first, , other, ended] = idsOf(objects) as [string, string, string, string];
-    expect(await store.listCancelRequested("gateway_a")).toEqual([]);
+    const findCancelled = async () =>
+      idsOf((await store.listRunning("gateway_a")).filter((response) => response.isCancelRequested));
+    expect(await findCancelled()).toEqual([]);
     expect([await store.requestCancel(first), await store.requestCancel(other)]).toEqual([true, true]);
     expect([await store.requestCancel(ended), await store.requestCancel(idAt(AT + 9))]).toEqual([
       false,
       false,
     ]);
-    expect(await store.listCancelRequested("gateway_a")).toEqual([first]);
+    expect(await findCancelled()).toEqual([first]);
     expect((await store.findObject(first, AT))?.isCancelRequested).toBe(true);
-    await store.changeObject(first, { ...CHANGE, status: "cancelled" }, []);
-    expect(await store.listCancelRequested("gateway_a")).toEqual([]);
+    const run = { id: first, gatewayId: "gateway_a" };
+    await store.changeObject(run, { ...CHANGE, status: "cancelled" }, []);
+    expect(await findCancelled()).toEqual([]);
   });
 
-  test("the running responses of a gateway are listed, with those that no gateway has", async () => {
-    const objects = [
+  test("the responses that run at a gateway are listed, and the gateways at which some run", async () => {
+    const store = await create(
       runningAt(0),
       runningAt(DAY_MS, { status: "queued" }),
       runningAt(2, { gatewayId: "gateway_b" }),
       runningAt(3, { gatewayId: null }),
-      objectAt(4, { gatewayId: "gateway_a" }),
-    ];
-    const store = await create(...objects);
-    const running = await store.listRunning("gateway_a");
-    expect(idsOf(running)).toEqual([idAt(AT), idAt(AT + 3), idAt(AT + DAY_MS)]);
-    expect(plain(running[0])).toEqual(plain(objects[0]));
+      objectAt(4, { gatewayId: "gateway_c" }),
+    );
+    expect(idsOf(await store.listRunning("gateway_a")).sort()).toEqual([idAt(AT), idAt(AT + DAY_MS)]);
+    expect([...(await store.listRunningGateways())].sort()).toEqual(["gateway_a", "gateway_b"]);
+  });
+
+  test("the responses of a gateway that is gone are released, listed page by page, and ended by others", async () => {
+    const ended = objectAt(4, { gatewayId: "gateway_a" });
+    const objects = [runningAt(0), runningAt(DAY_MS), runningAt(2), runningAt(3, { gatewayId: "gateway_b" })];
+    const store = await create(...objects, ended);
+    await store.releaseRunning("gateway_a");
+    const released = await store.listReleased(null, 2);
+    expect(idsOf(released)).toEqual([idAt(AT), idAt(AT + 2)]);
+    expect(plain(released[0])).toEqual(plain({ ...(objects[0] as StoredObject), gatewayId: null }));
+    expect(idsOf(await store.listReleased(idAt(AT + 2), 9))).toEqual([idAt(AT + DAY_MS)]);
+    expect(await store.listRunningGateways()).toEqual(["gateway_b"]);
+    // Its former gateway may still exist.
+    expect(await store.changeObject(objects[0] as StoredObject, CHANGE, [])).toBe(false);
+    expect(await store.addEvents(objects[0] as StoredObject, [groupOf(0, 1)])).toBe(false);
+    expect(await store.addEvents(released[0] as StoredObject, [groupOf(2, 2)])).toBe(true);
+    expect(await store.changeObject(released[0] as StoredObject, CHANGE, [])).toBe(true);
+    expect(await store.readEvents(idAt(AT), 0, 9)).toHaveLength(1);
+    expect(idsOf(await store.listReleased(null, 9))).toEqual([idAt(AT + 2), idAt(AT + DAY_MS)]);
   });
 }
 
-function testEvents(create: Create): void {
-  const groupOf = (responseId: string, first: number, last: number) => ({
-    ...{ responseId, first, last },
-    ciphertext: Uint8Array.of(first, 0, last),
-  });
+/** Returns a group of events. */
+const groupOf = (first: number, last: number) => ({
+  ...{ first, last },
+  ciphertext: Uint8Array.of(first, 0, last),
+});
 
+function testEvents(create: Create): void {
   test("events are read in their order from the group with an event on, page by page", async () => {
     const [response, other] = [runningAt(0), runningAt(1)];
     const store = await create(response, other);
-    const groups = Array.from({ length: 20 }, (_, n) => groupOf(response.id, n * 3, n * 3 + 2));
-    await store.addEvents([...groups.slice(10), groupOf(other.id, 0, 9), ...groups.slice(0, 10)]);
+    const groups = Array.from({ length: 20 }, (_, n) => groupOf(n * 3, n * 3 + 2));
+    await store.addEvents(response, [...groups.slice(10), ...groups.slice(0, 10)]);
+    await store.addEvents(other, [groupOf(0, 9)]);
     const read = async (from: number, limit: number) => {
       const found = await store.readEvents(response.id, from, limit);
       return found.map(({ first, last }) => [first, last]);
@@ -622,22 +644,20 @@ function testEvents(create: Create): void {
   test("events that are added again are kept as they were, and those of unknown responses are not stored", async () => {
     const response = runningAt(0);
     const store = await create(response);
-    await store.addEvents([groupOf(response.id, 0, 1)]);
-    await store.addEvents([
-      { ...groupOf(response.id, 0, 1), ciphertext: Uint8Array.of(9) },
-      groupOf(response.id, 2, 2),
-      groupOf(idAt(AT + 9), 0, 1),
-    ]);
-    await store.addEvents([]);
+    expect(await store.addEvents(response, [groupOf(0, 1)])).toBe(true);
+    const again = [{ ...groupOf(0, 1), ciphertext: Uint8Array.of(9) }, groupOf(2, 2)];
+    expect(await store.addEvents(response, again)).toBe(true);
+    expect(await store.addEvents(response, [])).toBe(true);
+    expect(await store.addEvents(runningAt(9), [groupOf(0, 1)])).toBe(false);
     const found = await store.readEvents(response.id, 0, 9);
-    expect(found.map(plain)).toEqual([groupOf(response.id, 0, 1), groupOf(response.id, 2, 2)].map(plain));
+    expect(found.map(plain)).toEqual([groupOf(0, 1), groupOf(2, 2)].map(plain));
     expect(await store.readEvents(idAt(AT + 9), 0, 9)).toEqual([]);
   });
 
   test("events end with their response", async () => {
     const response = runningAt(0);
     const store = await create(response);
-    await store.addEvents([groupOf(response.id, 0, 1)]);
+    await store.addEvents(response, [groupOf(0, 1)]);
     await store.deleteObject(response.id);
     expect(await store.readEvents(response.id, 0, 9)).toEqual([]);
     await store.addObject(response, [], MUCH);
@@ -648,11 +668,11 @@ function testEvents(create: Create): void {
 function testExpiry(create: Create, addChain: AddChain): void {
   test("expired chains are deleted in steps with all that they have, and others are not", async () => {
     const store = await create(objectAt(1, { expiresAt: AT + 101 }));
-    const first = objectAt(0, { expiresAt: AT + 100 });
+    const first = runningAt(0, { expiresAt: AT + 100 });
     await store.addObject(first, ["item_1"], MUCH);
     const second = objectAfter(first, DAY_MS, { expiresAt: AT + 100 });
     await store.addObject(second, ["item_2"], MUCH);
-    await store.addEvents([{ responseId: first.id, first: 0, last: 0, ciphertext: Uint8Array.of(1) }]);
+    await store.addEvents(first, [groupOf(0, 0)]);
     expect(await store.deleteExpired(AT + 99, 9)).toBe(0);
     expect(await store.deleteExpired(AT + 100, 1)).toBe(1);
     expect(await store.sumBytes("org_a")).toBe(20);

@@ -166,7 +166,10 @@ describe.skipIf(POSTGRES_BIN === null)("changes of response objects in PostgreSQ
       return [
         store(n).addObject(objectAt(ms, { accountId, ...place, expiresAt: AT + 50 }), ["item"], MUCH),
         store(n + 1).addObject(running, ["item", "other"], MUCH),
-        store(n + 2).changeObject(idAt(AT + MUCH + ms - 6), { ...end, ciphertext: new Uint8Array(1) }, ["x"]),
+        store(n + 2).changeObject(runningAt(MUCH + ms - 6), { ...end, ciphertext: new Uint8Array(1) }, ["x"]),
+        store(n + 3).addEvents(runningAt(MUCH + ms - 6), [
+          { first: ms, last: ms, ciphertext: new Uint8Array(1) },
+        ]),
         store(n + 3).deleteObject(idAt(AT + ms - 12)),
         store(n + 4).touchChain(rootId, AT + 50 + round),
       ];

@@ -10,8 +10,8 @@ export interface DescribedEnd {
   readonly output: readonly string[];
   /** JSON. */
   readonly response: string;
-  /** Bytes as Latin-1. */
-  readonly event: string;
+  /** Its last event, or events, bytes as Latin-1. */
+  readonly events: string;
 }
 
 /** What is known of a response that ends without an end of its provider. */
@@ -37,7 +37,7 @@ export function describeEnd(
   // OpenAI's API has no event for a cancelled response. Clients stop at this one.
   const type = isCancelled ? "response.incomplete" : "response.failed";
   const event = { type, sequence_number: sequence, response: { ...response, output: items } };
-  return { status, output, response: JSON.stringify(response), event: encodeEvent(event) };
+  return { status, output, response: JSON.stringify(response), events: encodeEvent(event) };
 }
 
 function encodeError(failure: Failure): Fields {

@@ -1,15 +1,17 @@
 import { fields, LEAF, numberOf, scanJson } from "../../../base/json/scan.ts";
 import type { Clock, Timer } from "../../../base/time/clock.ts";
 import type { EventGroup } from "../records/response-object.ts";
-import type { ResponseStore } from "../records/response-store.ts";
+import type { ResponseStore, Run } from "../records/response-store.ts";
 import type { ObjectSeal } from "../records/seal-object.ts";
 
-/** How long events are gathered before they are written. Milliseconds. */
+/** How long events are gathered before they are written, and how long a failed write waits for the next try. Milliseconds. */
 const GATHER_MS = 250;
+const RETRY_MS = 1_000;
 /** A group is written at once when its events have this size. Characters. */
 const GROUP_CHARS = 64 * 1024;
 
 const EVENT = fields({ sequence_number: LEAF });
+const BLANK_LINE = "\n\n";
 
 /** Returns the sequence number of an event, which is bytes as Latin-1; null if it has none. */
 export function sequenceOf(event: string): number | null {
@@ -19,14 +21,24 @@ export function sequenceOf(event: string): number | null {
   return numberOf(data, scanJson(data, EVENT).fields.sequence_number) ?? null;
 }
 
+/** Splits whole events, each of which ends with a blank line. */
+export function splitEvents(text: string): readonly string[] {
+  return text
+    .split(BLANK_LINE)
+    .slice(0, -1)
+    .map((event) => event + BLANK_LINE);
+}
+
 /** What writing the events of a response needs. */
 interface EventLogDeps {
   readonly store: Pick<ResponseStore, "addEvents">;
   readonly clock: Clock;
   readonly seal: ObjectSeal;
-  readonly responseId: string;
+  readonly run: Run;
   /** Called after events were written. */
   readonly onWritten: () => void;
+  /** Called when the response does not run here any more, so that no events are written. */
+  readonly onLost: () => void;
 }
 
 /** Writes the events of a running response in groups, so that every gateway can read them. */
@@ -35,7 +47,8 @@ export class EventLog {
   private chars = 0;
   private first: number | null = null;
   private last = -1;
-  private writtenBytes = 0;
+  private madeBytes = 0;
+  /** Ends the group that is gathered, or repeats a failed write. */
   private timer: Timer | null = null;
   /** The groups that are not written yet. Their number is bounded by the answer's length. */
   private readonly waiting: EventGroup[] = [];
@@ -43,16 +56,20 @@ export class EventLog {
 
   constructor(private readonly deps: EventLogDeps) {}
 
-  /** Adds an event, which is bytes as Latin-1. Events without a number, such as keep-alives, are not kept. */
-  add(event: string): void {
+  /** Adds whole events, which are bytes as Latin-1. Those without a number, such as keep-alives, are not kept. */
+  add(events: string): void {
+    for (const event of splitEvents(events)) this.addOne(event);
+  }
+
+  private addOne(event: string): void {
     const sequence = sequenceOf(event);
     if (sequence === null) return;
     this.first ??= sequence;
     this.last = sequence;
     this.gathered.push(event);
     this.chars += event.length;
-    if (this.chars >= GROUP_CHARS) this.endGroup();
-    else this.timer ??= this.deps.clock.after(GATHER_MS, () => this.endGroup());
+    if (this.chars >= GROUP_CHARS) this.writeSoon();
+    else this.timer ??= this.deps.clock.after(GATHER_MS, () => this.writeSoon());
   }
 
   /** The number of the last event; -1 before the first. */
@@ -62,13 +79,21 @@ export class EventLog {
 
   /** The size of all groups that were made so far. */
   get bytes(): number {
-    return this.writtenBytes;
+    return this.madeBytes;
   }
 
   /** Resolves when everything is written. Rejects with a `StoreError`; the next call then continues. */
   async flush(): Promise<void> {
     this.endGroup();
     while (this.waiting.length > 0) await this.write();
+  }
+
+  /** Writes what was gathered and what waits, without anyone who waits for it. What fails is tried again later. */
+  private writeSoon(): void {
+    this.endGroup();
+    this.write().catch(() => {
+      this.timer ??= this.deps.clock.after(RETRY_MS, () => this.writeSoon());
+    });
   }
 
   private endGroup(): void {
@@ -78,13 +103,11 @@ export class EventLog {
     if (first === null) return;
     [this.gathered, this.chars, this.first] = [[], 0, null];
     const ciphertext = this.deps.seal.sealLatin1(gathered.join(""));
-    this.writtenBytes += ciphertext.length;
-    this.waiting.push({ responseId: this.deps.responseId, first, last, ciphertext });
-    // `flush` writes what cannot be written now.
-    this.write().catch(() => {});
+    this.madeBytes += ciphertext.length;
+    this.waiting.push({ first, last, ciphertext });
   }
 
-  /** Writes the groups that wait. One write runs at a time. */
+  /** Writes the groups that wait, also those that are added meanwhile. One write runs at a time. */
   private write(): Promise<void> {
     this.writing ??= this.writeWaiting().finally(() => {
       this.writing = null;
@@ -93,9 +116,13 @@ export class EventLog {
   }
 
   private async writeWaiting(): Promise<void> {
-    const groups = [...this.waiting];
-    await this.deps.store.addEvents(groups);
-    this.waiting.splice(0, groups.length);
-    this.deps.onWritten();
+    const { store, run, onWritten, onLost } = this.deps;
+    while (this.waiting.length > 0) {
+      const groups = [...this.waiting];
+      const isHere = await store.addEvents(run, groups);
+      this.waiting.splice(0, groups.length);
+      if (isHere) onWritten();
+      else onLost();
+    }
   }
 }

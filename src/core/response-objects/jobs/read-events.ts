@@ -3,7 +3,7 @@ import type { Clock } from "../../../base/time/clock.ts";
 import type { ChainDeps } from "../chains/open-chain.ts";
 import { RUNNING, type StoredObject } from "../records/response-object.ts";
 import { ObjectSeal } from "../records/seal-object.ts";
-import { sequenceOf } from "./event-log.ts";
+import { sequenceOf, splitEvents } from "./event-log.ts";
 
 /** How long a reader waits before it looks again for events that another gateway writes. Milliseconds. */
 const POLL_MS = 500;
@@ -74,13 +74,6 @@ async function* readEvents(
 async function isStillRunning({ store, clock }: ChainDeps, id: string): Promise<boolean> {
   const found = await store.findHead(id, clock.now());
   return found !== null && RUNNING.includes(found.status);
-}
-
-function splitEvents(text: string): readonly string[] {
-  return text
-    .split("\n\n")
-    .slice(0, -1)
-    .map((event) => `${event}\n\n`);
 }
 
 /** Measures how long nothing was sent. */

@@ -15,7 +15,7 @@ import type { ResponseStatus, StoredObject } from "../records/response-object.ts
 import type { ResponseStore } from "../records/response-store.ts";
 import type { ObjectSeal } from "../records/seal-object.ts";
 import { type DescribedEnd, describeEnd } from "./describe-end.ts";
-import { EventLog } from "./event-log.ts";
+import { EventLog, splitEvents } from "./event-log.ts";
 
 /** How the answer of a job ended: with its last event, with a failure, or without either. */
 type JobEnd =
@@ -51,6 +51,7 @@ export class ResponseJob {
   private readonly events: StateStream;
   /** The items that are complete, as JSON. */
   private readonly items: string[] = [];
+  private readonly whenAnswered = Promise.withResolvers<void>();
   private isCancelled = false;
 
   constructor(
@@ -70,9 +71,19 @@ export class ResponseJob {
     return this.deps.longestMs;
   }
 
+  /** Resolves when its provider has answered, or has failed. */
+  get answered(): Promise<void> {
+    return this.whenAnswered.promise;
+  }
+
   /** Ends the work of the provider. What it has produced is charged. */
   cancel(): void {
     this.isCancelled = true;
+    this.controller.abort();
+  }
+
+  /** Ends the work of the provider, because another gateway has ended the response: this one seemed to be gone. */
+  abandon(): void {
     this.controller.abort();
   }
 
@@ -80,15 +91,24 @@ export class ResponseJob {
   async run(begun: StoredObject, seal: ObjectSeal, generating: Promise<GenerationResult>): Promise<void> {
     const { deps } = this;
     const onWritten = () => deps.onWritten(begun.id);
-    const log = new EventLog({ ...deps, seal, responseId: begun.id, onWritten });
-    let end: JobEnd;
-    try {
-      end = await this.readAnswer(await generating, log);
-    } catch (error) {
-      end = { kind: "failed", failure: failureOf(error) };
-    }
+    const log = new EventLog({ ...deps, seal, run: begun, onWritten, onLost: () => this.abandon() });
+    const end = await this.readEnd(begun, log, generating);
+    this.whenAnswered.resolve();
     await this.storeEnd(begun, log, end);
     onWritten();
+  }
+
+  /** Returns the end of the answer, whose other events are in the log. */
+  private async readEnd(
+    begun: StoredObject,
+    log: EventLog,
+    generating: Promise<GenerationResult>,
+  ): Promise<DescribedEnd> {
+    try {
+      return this.describe(begun, log, await this.readAnswer(await generating, log));
+    } catch (error) {
+      return this.describe(begun, log, { kind: "failed", failure: failureOf(error) });
+    }
   }
 
   private async readAnswer({ answer }: GenerationResult, log: EventLog): Promise<JobEnd> {
@@ -116,9 +136,8 @@ export class ResponseJob {
 
   private take(piece: Uint8Array, log: EventLog): JobEnd | null {
     const { out, last } = this.events.read(readLatin1(piece));
-    for (const event of out.split("\n\n")) {
-      if (event === "") continue;
-      log.add(`${event}\n\n`);
+    log.add(out);
+    for (const event of splitEvents(out)) {
       const item = readEndedItem(event);
       if (item !== null) this.items.push(item);
     }
@@ -126,9 +145,9 @@ export class ResponseJob {
   }
 
   /** Stores the end, again and again while the store is unavailable. */
-  private async storeEnd(begun: StoredObject, log: EventLog, end: JobEnd): Promise<void> {
-    const { status, response, output, event } = this.describe(begun, log, end);
-    log.add(event);
+  private async storeEnd(begun: StoredObject, log: EventLog, end: DescribedEnd): Promise<void> {
+    const { status, response, output, events } = end;
+    log.add(events);
     const what = "the end of a background response could not be stored";
     await keepTrying(this.deps, { responseId: begun.id, what }, async () => {
       await log.flush();
@@ -139,7 +158,7 @@ export class ResponseJob {
   private describe(begun: StoredObject, log: EventLog, end: JobEnd): DescribedEnd {
     if (end.kind === "ended") {
       const { ended, encode } = end.last;
-      return { ...ended, status: ended.status as ResponseStatus, event: encode(this.response.fields) };
+      return { ...ended, status: ended.status as ResponseStatus, events: encode(this.response.fields) };
     }
     const begunResponse = this.events.readBegun();
     const broken = {

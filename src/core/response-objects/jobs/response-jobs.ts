@@ -1,11 +1,11 @@
-import { fail } from "../../../base/failures/errors.ts";
+import { fail, failureOf } from "../../../base/failures/errors.ts";
 import type { Timer } from "../../../base/time/clock.ts";
 import type { GenerationResult } from "../../generation/call/call.ts";
 import { findResponse } from "../chains/read-objects.ts";
 import type { KeepDeps } from "../keep/keep-deps.ts";
 import type { KeptResponse } from "../keep/kept-response.ts";
 import { type ObjectHead, type ObjectOwner, RUNNING, type StoredObject } from "../records/response-object.ts";
-import { failLost } from "./fail-lost.ts";
+import { endReleased, failLost } from "./fail-lost.ts";
 import { type FollowDeps, type Following, followEvents } from "./read-events.ts";
 import { ResponseJob } from "./response-job.ts";
 
@@ -21,6 +21,8 @@ export class ResponseJobs {
   /** Readers of this gateway that wait for events, by response. */
   private readonly waiting = new Map<string, Set<() => void>>();
   private timer: Timer | null = null;
+  /** The gateways that the last look for lost responses has missed. */
+  private missed: ReadonlySet<string> = new Set();
 
   constructor(private readonly deps: KeepDeps) {}
 
@@ -39,16 +41,27 @@ export class ResponseJobs {
   ): void {
     const { id } = begun;
     this.running.set(id, job);
-    const end = job.run(begun, seal, generating).finally(() => {
-      this.running.delete(id);
-      this.ends.delete(end);
-      this.stopPolling();
-    });
+    const end = job
+      .run(begun, seal, generating)
+      .catch((error) => {
+        const detail = failureOf(error).internal ?? failureOf(error).message;
+        this.deps.log.warn("a background response has broken off", { generation_id: id, detail });
+      })
+      .finally(() => {
+        this.running.delete(id);
+        this.ends.delete(end);
+        this.stopPolling();
+      });
     this.ends.add(end);
-    this.timer ??= this.deps.clock.every(CANCEL_POLL_MS, () => void this.pollCancelled());
+    this.timer ??= this.deps.clock.every(CANCEL_POLL_MS, () => void this.pollStored());
   }
 
-  /** Resolves when all jobs of this gateway have ended. */
+  /** Resolves when no job of this gateway waits for its provider any more. */
+  async whenAnswered(): Promise<void> {
+    await Promise.all([...this.running.values()].map((job) => job.answered));
+  }
+
+  /** Resolves when the ends of all jobs of this gateway are stored. */
   async drain(): Promise<void> {
     await Promise.all(this.ends);
   }
@@ -85,16 +98,38 @@ export class ResponseJobs {
     return followEvents(deps, following);
   }
 
-  /** Ends the responses that a gateway was running when it died. */
-  failLost(gatewayId: string): Promise<number> {
-    return failLost(this.deps, gatewayId);
+  /** Ends the responses that this gateway was making when its process ended. */
+  failOwn(): Promise<number> {
+    return failLost(this.deps, this.deps.gatewayId);
   }
 
-  private async pollCancelled(): Promise<void> {
+  /**
+   * Ends the responses of gateways that are gone, those that a former call has released, and those of a restored backup. `live` are the
+   * gateways that are there. One counts as gone if two calls in a row have missed it: when a database is back after an outage, gateways
+   * need a moment to say that they are there. Rejects with a `StoreError`.
+   */
+  async failLost(live: ReadonlySet<string>): Promise<void> {
     const { store, gatewayId } = this.deps;
+    const missed = (await store.listRunningGateways()).filter((id) => id !== gatewayId && !live.has(id));
+    const gone = missed.filter((id) => this.missed.has(id));
+    this.missed = new Set(missed);
+    for (const id of gone) await store.releaseRunning(id);
+    await endReleased(this.deps);
+  }
+
+  /** Cancels jobs for which that was requested, and leaves those that other gateways have ended. */
+  private async pollStored(): Promise<void> {
+    const { store, gatewayId } = this.deps;
+    const jobs = [...this.running];
     // If the store is unavailable, the next poll finds them.
-    const ids = await store.listCancelRequested(gatewayId).catch(() => []);
-    for (const id of ids) this.running.get(id)?.cancel();
+    const stored = await store.listRunning(gatewayId).catch(() => null);
+    if (stored === null) return;
+    const found = new Map(stored.map((response) => [response.id, response]));
+    for (const [id, job] of jobs) {
+      const response = found.get(id);
+      if (response === undefined) job.abandon();
+      else if (response.isCancelRequested) job.cancel();
+    }
   }
 
   private stopPolling(): void {

@@ -4,8 +4,8 @@ import type { Clock } from "../../../base/time/clock.ts";
 
 /** How long to wait before the next try. Milliseconds. */
 const RETRY_MS = 5_000;
-/** How often it is tried: for an hour. After that the record ends with its gateway. */
-const MAX_TRIES = 720;
+/** How often it is tried: for a day. After that the record ends when its gateway is started again. */
+const MAX_TRIES = 17_280;
 
 /** What is written, for the log. */
 interface Writing {

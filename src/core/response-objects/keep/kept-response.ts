@@ -219,7 +219,7 @@ export class KeptResponse implements AnswerKeeper {
     const itemIds = [...listItemIds(this.input), ...listItemIds(ended.output)];
     if (begun === null) await this.add(object, itemIds);
     else {
-      if (!(await deps.store.changeObject(id, object, itemIds))) return false;
+      if (!(await deps.store.changeObject(begun, object, itemIds))) return false;
       this.begun = null;
     }
     await this.touch();

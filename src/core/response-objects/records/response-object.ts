@@ -101,7 +101,6 @@ export interface Conversation extends ObjectOwner {
 
 /** Events of a running response that were written together. */
 export interface EventGroup {
-  readonly responseId: string;
   /** The sequence numbers of the first and of the last event. */
   readonly first: number;
   readonly last: number;

@@ -5,8 +5,11 @@ import type { Conversation, EventGroup, ObjectHead, ObjectOwner, StoredObject } 
 /** Whether an object was added. `taken`: the conversation has an object at this place already. `full`: the account has no room left. */
 export type AddOutcome = "added" | "taken" | "full";
 
-/** The maximum number of running responses that one reading returns, with their contents. */
-export const MAX_RUNNING = 50;
+/** A running response, and the gateway at which it runs; null if it was released. */
+export type Run = Pick<ObjectHead, "id" | "gatewayId">;
+
+/** A running response, as its gateway looks for what others have done to it. */
+export type RunningResponse = Pick<ObjectHead, "id" | "isCancelRequested">;
 
 /** What changes when a response goes on or ends. */
 export interface ObjectChange
@@ -43,10 +46,10 @@ export interface ResponseStore {
    */
   addObject(object: StoredObject, itemIds: readonly string[], maxAccountBytes: number): Promise<AddOutcome>;
   /**
-   * Changes an object and adds ids of items, if its status is `queued` or `in_progress`. Returns whether it was. The limit of the account is
-   * not applied: the response exists already.
+   * Changes an object and adds ids of items, if it still runs where `run` says. Returns whether it does. The limit of the account is not
+   * applied: the response exists already.
    */
-  changeObject(id: string, change: ObjectChange, itemIds: readonly string[]): Promise<boolean>;
+  changeObject(run: Run, change: ObjectChange, itemIds: readonly string[]): Promise<boolean>;
   /**
    * Replaces the contents of an object of kind `items` or of an ended response, after an item was deleted from it. `chainBytes` of this and
    * of later objects stay: they are upper bounds afterwards.
@@ -92,11 +95,16 @@ export interface ResponseStore {
 
   /** Requests that a running response is cancelled. Returns whether it runs. */
   requestCancel(id: string): Promise<boolean>;
-  /** Returns which of these running responses shall be cancelled. */
-  listCancelRequested(gatewayId: string): Promise<readonly string[]>;
-  /** Returns the running responses of a gateway, and those that a backup has released from theirs, at most `MAX_RUNNING`. Who ends them reads the next ones afterwards. */
-  listRunning(gatewayId: string): Promise<readonly StoredObject[]>;
-  addEvents(groups: readonly EventGroup[]): Promise<void>;
+  /** Returns the responses that run at a gateway. */
+  listRunning(gatewayId: string): Promise<readonly RunningResponse[]>;
+  /** Returns the gateways at which responses run. */
+  listRunningGateways(): Promise<readonly string[]>;
+  /** Releases the responses of a gateway that is gone. It can neither change them nor add events afterwards, if it still exists. */
+  releaseRunning(gatewayId: string): Promise<void>;
+  /** Returns running responses that were released, also by a backup, after an id, at most `limit`. */
+  listReleased(afterId: string | null, limit: number): Promise<readonly StoredObject[]>;
+  /** Adds events of a response if it still runs where `run` says. Returns whether it does. Groups that are there already are kept. */
+  addEvents(run: Run, groups: readonly EventGroup[]): Promise<boolean>;
   /** Returns the groups of a response's events from the one that contains the event `from` on, in their order, at most `limit`. */
   readEvents(responseId: string, from: number, limit: number): Promise<readonly EventGroup[]>;
 

@@ -3,6 +3,7 @@ import type {
   AddOutcome,
   ObjectChange,
   ResponseStore,
+  Run,
 } from "../../../core/response-objects/records/response-store.ts";
 import type { SqlDatabase, SqlTraits } from "../statements/database.ts";
 import { dayOfId } from "../statements/day-of-id.ts";
@@ -14,6 +15,7 @@ import {
   insertConversation,
   insertObject,
   isObject,
+  runsAt,
   setChange,
   setContent,
 } from "./object-rows.ts";
@@ -95,13 +97,13 @@ function addItems(
     ON CONFLICT DO NOTHING`;
 }
 
-/** Changes a running response, its items, and the sum of its account. Returns whether it runs. */
+/** Changes a running response, its items, and the sum of its account. Returns whether it still runs there. */
 export function* changeObject(
   traits: SqlTraits,
-  id: string,
+  { id, gatewayId }: Run,
   { change, itemIds }: { readonly change: ObjectChange; readonly itemIds: readonly string[] },
 ): Work<boolean> {
-  const before = yield* lockObject(id, IS_RUNNING);
+  const before = yield* lockObject(id, runsAt(gatewayId));
   if (before === null) return false;
   yield* update(traits, before, { set: setChange(change), bytes: change.bytes });
   if (itemIds.length > 0) yield* addItems(traits, before, itemIds);

@@ -1,29 +1,30 @@
 import type { EventGroup } from "../../../core/response-objects/records/response-object.ts";
+import type { Run } from "../../../core/response-objects/records/response-store.ts";
 import type { SqlDatabase } from "../statements/database.ts";
 import { dayOfId } from "../statements/day-of-id.ts";
-import { join, sql } from "../statements/statement.ts";
+import { join, sql, type Work } from "../statements/statement.ts";
 import { type Integer, readInteger } from "../statements/values.ts";
+import { isObject, runsAt } from "./object-rows.ts";
 
 /** The number of groups that one statement writes. */
 const WRITTEN_AT_ONCE = 16;
 
-/** Adds groups of events whose responses exist. Existing groups are kept. */
-export async function addEvents(database: SqlDatabase, groups: readonly EventGroup[]): Promise<void> {
+/**
+ * Adds groups of events of a response, and returns whether it still runs there. Until the transaction ends, nobody ends or releases the
+ * response, so that nothing follows its last event.
+ */
+export function* addEvents({ id, gatewayId }: Run, groups: readonly EventGroup[]): Work<boolean> {
+  const running = yield* sql`SELECT 1 AS one FROM response_objects AS o
+    WHERE ${isObject(id)} AND ${runsAt(gatewayId)} FOR UPDATE`;
+  if (running.length === 0) return false;
   for (let from = 0; from < groups.length; from += WRITTEN_AT_ONCE) {
     const rows = groups
       .slice(from, from + WRITTEN_AT_ONCE)
-      .map(
-        ({ responseId, first, last, ciphertext }) =>
-          sql`(${dayOfId(responseId)}::integer, ${responseId}::text, ${first}::bigint, ${last}::bigint, ${ciphertext}::bytea)`,
-      );
-    // Events of a deleted response would never be deleted.
-    await database.run(
-      sql`INSERT INTO response_events (day, response_id, first_event, last_event, ciphertext)
-        SELECT column1, column2, column3, column4, column5 FROM (VALUES ${join(rows, ", ")}) AS g
-        WHERE EXISTS (SELECT 1 FROM response_objects AS o WHERE o.day = column1 AND o.id = column2)
-        ON CONFLICT DO NOTHING`,
-    );
+      .map(({ first, last, ciphertext }) => sql`(${dayOfId(id)}, ${id}, ${first}, ${last}, ${ciphertext})`);
+    yield* sql`INSERT INTO response_events (day, response_id, first_event, last_event, ciphertext)
+      VALUES ${join(rows, ", ")} ON CONFLICT DO NOTHING`;
   }
+  return true;
 }
 
 interface EventRow {
@@ -47,7 +48,6 @@ export async function readEvents(
       ORDER BY first_event LIMIT ${limit}::bigint`,
   );
   return rows.map(({ first_event, last_event, ciphertext }) => ({
-    responseId,
     first: readInteger(first_event),
     last: readInteger(last_event),
     ciphertext,

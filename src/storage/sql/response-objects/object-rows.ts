@@ -90,6 +90,12 @@ export const OBJECTS_IN_CHAINS: Sql = raw(
 /** The condition that an object `o` still runs. The partial index on running responses has the same text. */
 export const IS_RUNNING: Sql = raw("o.status IN ('queued', 'in_progress')");
 
+/** Returns the condition that an object `o` runs at a gateway; null: that it was released. */
+export function runsAt(gatewayId: string | null): Sql {
+  const isThere = gatewayId === null ? sql`o.gateway_id IS NULL` : sql`o.gateway_id = ${gatewayId}`;
+  return sql`${IS_RUNNING} AND ${isThere}`;
+}
+
 /** Returns the condition that an object `o` has an id. */
 export function isObject(id: string): Sql {
   return sql`o.day = ${dayOfId(id)} AND o.id = ${id}`;

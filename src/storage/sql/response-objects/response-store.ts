@@ -7,10 +7,10 @@ import type {
   StoredObject,
 } from "../../../core/response-objects/records/response-object.ts";
 import {
-  MAX_RUNNING,
   type ObjectChange,
   type ObjectQuery,
   type ResponseStore,
+  type Run,
 } from "../../../core/response-objects/records/response-store.ts";
 import type { StepReport } from "../../../core/usage/records/retention.ts";
 import type { SqlDatabase } from "../statements/database.ts";
@@ -59,9 +59,9 @@ export abstract class SqlResponseStore implements ResponseStore {
     return addObject(this.database, { object, itemIds, maxAccountBytes });
   }
 
-  changeObject(id: string, change: ObjectChange, itemIds: readonly string[]) {
+  changeObject(run: Run, change: ObjectChange, itemIds: readonly string[]) {
     const { traits } = this.database;
-    return this.database.transaction(() => changeObject(traits, id, { change, itemIds }));
+    return this.database.transaction(() => changeObject(traits, run, { change, itemIds }));
   }
 
   replaceContent(
@@ -172,26 +172,39 @@ export abstract class SqlResponseStore implements ResponseStore {
     return running.length > 0;
   }
 
-  async listCancelRequested(gatewayId: string) {
+  async listRunning(gatewayId: string) {
     const rows = await this.database.run(
-      sql<{ id: string }>`SELECT o.id FROM response_objects AS o
-        WHERE ${IS_RUNNING} AND o.gateway_id = ${gatewayId} AND o.is_cancel_requested = ${true}`,
+      selectHeads(sql`WHERE ${IS_RUNNING} AND o.gateway_id = ${gatewayId}`),
+    );
+    return rows.map(readHead);
+  }
+
+  async listRunningGateways() {
+    const rows = await this.database.run(
+      sql<{ id: string }>`SELECT DISTINCT o.gateway_id AS id FROM response_objects AS o
+        WHERE ${IS_RUNNING} AND o.gateway_id IS NOT NULL`,
     );
     return rows.map(({ id }) => id);
   }
 
-  async listRunning(gatewayId: string) {
+  async releaseRunning(gatewayId: string) {
+    await this.database.run(
+      sql`UPDATE response_objects AS o SET gateway_id = NULL WHERE ${IS_RUNNING} AND o.gateway_id = ${gatewayId}`,
+    );
+  }
+
+  async listReleased(afterId: string | null, limit: number) {
     const rows = await this.database.run(
       selectObjects(
-        sql`WHERE ${IS_RUNNING} AND (o.gateway_id = ${gatewayId} OR o.gateway_id IS NULL)
-          ORDER BY o.day, o.id LIMIT ${MAX_RUNNING}::bigint`,
+        sql`WHERE ${IS_RUNNING} AND o.gateway_id IS NULL AND o.id > ${afterId ?? ""}
+          ORDER BY o.id LIMIT ${limit}::bigint`,
       ),
     );
     return rows.map(readObject);
   }
 
-  addEvents(groups: readonly EventGroup[]) {
-    return addEvents(this.database, groups);
+  addEvents(run: Run, groups: readonly EventGroup[]) {
+    return this.database.transaction(() => addEvents(run, groups));
   }
 
   readEvents(responseId: string, from: number, limit: number) {

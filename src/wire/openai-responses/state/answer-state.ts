@@ -180,6 +180,13 @@ function setEventState(data: string, state: StateFields): string {
   return response === undefined ? data : spliceText(data, listStateSplices(response, state));
 }
 
+/** Returns the response that ends with an event, which is bytes as Latin-1; null for another event. */
+export function readLastEvent(event: string): EndedResponse | null {
+  const [begin, kind] = WITH_RESPONSE.exec(event) ?? [];
+  if (begin === undefined || kind === undefined || !LAST.has(kind)) return null;
+  return readLast(begin, event.slice(begin.length)).ended;
+}
+
 function readLast(begin: string, data: string): LastEvent {
   const { response } = scanJson(data, EVENT).fields;
   if (response === undefined) throw new Error("the last event has no response");
