@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { appendFileSync } from "node:fs";
 import { eventually } from "../support/eventually.ts";
 import type { GatewayProcess } from "../support/gateway/gateway-process.ts";
-import { healthy, opening, textOf } from "../support/vendors/vendor.ts";
+import { closing, healthy, opening, textOf } from "../support/vendors/vendor.ts";
 import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
 
 let place: VendorSite;
@@ -65,6 +66,47 @@ test("a background response whose gateway was killed has failed after the next s
   expect(failed.usage.cost).toBe(generation.total_cost);
   vendor.perform(healthy("Gamma"));
   expect((await call(second, "/responses", { ...request, background: false, store: true })).status).toBe(200);
+});
+
+test("a gateway that stops lets a background response end, and keeps it", async () => {
+  const { vendor } = place;
+  vendor.perform(async (one) => {
+    await one.begin();
+    await one.events(...opening("Alpha"));
+    await one.gate();
+    await one.events(...closing());
+    await one.end();
+  });
+  const first = await place.start();
+  const { body } = await call(first, "/responses", request);
+  const waiting = await vendor.call(0);
+  await waiting.atGate;
+  const stopped = first.terminate();
+  await eventually("the stop", () => first.printed().includes("waiting for open answers"));
+  waiting.openGate();
+  await stopped;
+  const second = await place.start(first.key);
+  const ended = (await call(second, `/responses/${body.id}`)).body;
+  expect(ended).toMatchObject({ status: "completed", output: [{ type: "message" }] });
+  expect(ended.usage.cost).toBeGreaterThan(0);
+});
+
+test("a background response that runs longer than the drain time has failed, and is charged for what it has produced", async () => {
+  appendFileSync(place.site.configFile, "server: {drain_ms: 200, drain_notice_ms: 0}\n");
+  const { vendor } = place;
+  vendor.perform(async (one) => {
+    await one.begin();
+    await one.events(...opening("Alpha"));
+    await one.gate();
+  });
+  const first = await place.start();
+  const { body } = await call(first, "/responses", request);
+  await (await vendor.call(0)).atGate;
+  await first.terminate();
+  const second = await place.start(first.key);
+  const ended = (await call(second, `/responses/${body.id}`)).body;
+  expect(ended.status).toBe("failed");
+  expect(ended.usage.cost).toBeGreaterThan(0);
 });
 
 test("a conversation whose gateway was killed in the middle of a response is free after the next start", async () => {

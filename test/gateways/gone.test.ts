@@ -13,8 +13,8 @@ import type { Stores } from "../../src/app/stores/stores.ts";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
 import type { RegisteredGateway } from "../../src/core/gateways/gateway-registry.ts";
-import { createVault, type MasterKeySource, readMasterKey } from "../../src/core/provider-keys/vault.ts";
-import { ResponseObjects } from "../../src/core/response-objects/response-objects.ts";
+import { type MasterKey, readMasterKey } from "../../src/core/provider-keys/vault.ts";
+import type { ResponseObjects } from "../../src/core/response-objects/response-objects.ts";
 import { checksum } from "../../src/storage/journal/checksum.ts";
 import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 import { postRawChat } from "../support/clients/raw-client.ts";
@@ -30,6 +30,7 @@ import {
   type Site,
 } from "../support/gateway/gateway-process.ts";
 import { callAdmin, createAccountTools } from "../support/gateway/management.ts";
+import { ENDLESS, openResponses, vaultOf } from "../support/kept-responses.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -49,13 +50,6 @@ const messages = [{ role: "user", content: "Hello!" }];
 const COST = 20_000;
 const CREDITS = 5_000_000_000;
 const MASTER_KEY = "a".repeat(64);
-
-/** The source of one master key. */
-function fixedMasters(text: string): MasterKeySource {
-  const key = readMasterKey(text);
-  if (key === null) throw new Error("it is no master key");
-  return { list: () => [key], reload() {}, newest: () => key };
-}
 
 describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared database that is gone", () => {
   let server: TestPostgres;
@@ -88,7 +82,8 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
     const config = configSchema.parse({ database: { url }, data_dir: folder });
     const platform = { clock: systemClock, databaseClock: systemClock, random: createSystemRandom() };
     stores = await openStores(config, platform);
-    responses = openResponses();
+    const vault = vaultOf(readMasterKey(MASTER_KEY) as MasterKey);
+    ({ responses } = openResponses(stores, { vault, gatewayId: "gateway_other" }));
     site = makeSite(siteYaml());
     gateway = await site.start();
     gatewayId = (await findGateway()).id;
@@ -141,20 +136,6 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
   let unfinished: Set<string>;
   /** The kept responses, as another gateway with the same master key sees them. */
   let responses: ResponseObjects;
-
-  function openResponses(): ResponseObjects {
-    const { log } = createMemoryLog();
-    const random = createSystemRandom();
-    const vault = createVault(fixedMasters(MASTER_KEY), random);
-    return new ResponseObjects({
-      ...{ store: stores.responses, vault, random, clock: systemClock, ids: stores.ids, log },
-      gatewayId: "gateway_other",
-      settings: () => ({
-        ...{ storesByDefault: false, compactsNatively: true, retentionMs: 86_400_000 },
-        ...{ accountBytes: 1e9, chainBytes: 1e7, backgroundMs: 3_600_000 },
-      }),
-    });
-  }
 
   /** Begins a background response whose vendor stops in the middle of its answer. */
   async function beginJob(): Promise<{ readonly id: string; readonly call: VendorCall }> {
@@ -217,11 +198,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
     const found = await stores.responses.findObject(id, Date.now());
     expect(found).toMatchObject({ status: "failed", gatewayId: null, isBackground: true });
     const owner = { accountId: user, userId: found?.userId ?? null, keyId: found?.keyId ?? "" };
-    const { content } = await responses.find({
-      caller: owner,
-      id,
-      memory: { take() {}, giveBack() {} },
-    });
+    const { content } = await responses.find({ caller: owner, id, memory: ENDLESS });
     expect(JSON.parse(content.response ?? "")).toMatchObject({
       id,
       status: "failed",

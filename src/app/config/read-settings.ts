@@ -7,7 +7,7 @@ import type { OidcConfig } from "../../core/console/oidc-schema.ts";
 import type { GenerationTimers } from "../../core/generation/call/cancellation.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../core/limits/client-address.ts";
 import { createLimitList, type ListLimits } from "../../core/limits/list-limits.ts";
-import type { ResponseSettings } from "../../core/response-objects/keep/response-settings.ts";
+import type { ResponseSettings } from "../../core/response-objects/records/response-settings.ts";
 import { OtlpSettingError, type OtlpSettings, readOtlpSettings } from "../../telemetry/otlp/otlp-settings.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError, problemAt } from "./load-config.ts";

@@ -3,7 +3,8 @@ import { type Fields, tryParseFields } from "../../base/json/fields.ts";
 import { presentItem } from "../../wire/openai-responses/state/present-item.ts";
 import { listItemIds, nameItem } from "./chains/name-items.ts";
 import { mayAccess } from "./chains/object-access.ts";
-import { openContent, rejectLocked } from "./chains/open-chain.ts";
+import { isTurn, openContent, rejectLocked } from "./chains/open-chain.ts";
+import { leaveHandovers, listHandovers } from "./chains/own-compactions.ts";
 import type { Reading } from "./chains/read-objects.ts";
 import type { KeepDeps } from "./keep/keep-deps.ts";
 import { rejectFull, rejectLongChain } from "./keep/limits.ts";
@@ -31,8 +32,10 @@ interface ConversationView {
   readonly metadata: Metadata;
 }
 
-/** How often items are added anew because others were added at the same time. */
-const MAX_TRIES = 5;
+/** How often items are added or deleted anew because others were at the same time. */
+const MAX_TRIES = 20;
+/** The number of objects that one step deletes. */
+const DELETED_AT_ONCE = 50;
 
 /** The conversations of callers. All methods may throw a `StoreError`. */
 export class Conversations {
@@ -70,10 +73,15 @@ export class Conversations {
     return present(conversation, metadata);
   }
 
-  /** Deletes a conversation. Its responses stay. @throws GatewayError `not_found`. */
+  /**
+   * Deletes a conversation with the items that were added to it without a response, which their owner could not delete afterwards. Its responses stay.
+   * @throws GatewayError `not_found`.
+   */
   async delete(owner: ObjectOwner, id: string): Promise<void> {
     await this.require(owner, id);
-    await this.deps.store.deleteConversation(id);
+    const { store } = this.deps;
+    while ((await store.deleteItemsOf(id, DELETED_AT_ONCE)) >= DELETED_AT_ONCE);
+    await store.deleteConversation(id);
   }
 
   /** Lists its items as JSON, the oldest first. @throws GatewayError `not_found`, and as `StateMemory.take`. */
@@ -83,7 +91,7 @@ export class Conversations {
     const last = await store.findLast(id, clock.now());
     const read = () => store.readConversation(id, clock.now());
     const objects = await whileReading(memory, last?.chainBytes ?? 0, read);
-    return objects.flatMap((object) => {
+    return objects.filter(isTurn).flatMap((object) => {
       const { input, output } = openContent(this.deps, object);
       return [...input, ...output];
     });
@@ -106,14 +114,23 @@ export class Conversations {
 
   /** Deletes an item, and returns the conversation. @throws GatewayError `not_found`, `conflict`. */
   async deleteItem(owner: ObjectOwner, id: string, itemId: string): Promise<ConversationView> {
-    const { object, content } = await this.locate(owner, id, itemId);
-    if (RUNNING.includes(object.status)) return rejectLocked(id);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const { object, content } = await this.locate(owner, id, itemId);
+      if (RUNNING.includes(object.status)) return rejectLocked(id);
+      if (await this.remove(object, content, itemId)) return this.find(owner, id);
+    }
+    return rejectLocked(id);
+  }
+
+  /** Returns whether the item was removed; false if the contents were changed since they were read. */
+  private remove(object: StoredObject, content: ObjectContent, itemId: string): Promise<boolean> {
     const isOther = (item: string) => tryParseFields(item)?.["id"] !== itemId;
-    const left = { ...content, input: content.input.filter(isOther), output: content.output.filter(isOther) };
+    const [input, output] = [content.input.filter(isOther), content.output.filter(isOther)];
+    const handovers = leaveHandovers(content.handovers, [...input, ...output]);
+    const left = { ...content, input, output, handovers };
     const bytes = object.bytes - (sizeOf(content) - sizeOf(left));
     const ciphertext = this.sealOf(object).sealContent(left);
-    await this.deps.store.replaceContent(object.id, { ciphertext, bytes }, [itemId]);
-    return this.find(owner, id);
+    return this.deps.store.replaceContent(object, { ciphertext, bytes }, [itemId]);
   }
 
   private async add(owner: ObjectOwner, id: string, items: readonly string[]): Promise<readonly string[]> {
@@ -142,7 +159,8 @@ export class Conversations {
     const { ids, vault, random, clock } = this.deps;
     const id = ids.next("items");
     const seal = ObjectSeal.create(vault, random, { id, accountId: owner.accountId });
-    const content: ObjectContent = { input: items, output: [], response: null };
+    const handovers = listHandovers({ vault, accountId: owner.accountId }, items);
+    const content: ObjectContent = { input: items, output: [], response: null, handovers };
     const bytes = sizeOf(content);
     const now = clock.now();
     return {

@@ -7,13 +7,8 @@ import {
   withoutOwnId,
 } from "../../wire/openai-responses/state/join-input.ts";
 import { findReferenced } from "./chains/find-referenced.ts";
-import { type ChainEnd, findChainEnd, openContent, readItems } from "./chains/open-chain.ts";
-import {
-  openCompaction,
-  openCompactions,
-  sealCompaction,
-  sinceCompaction,
-} from "./chains/own-compactions.ts";
+import { type ChainEnd, type ChainItems, findChainEnd, openContent, readItems } from "./chains/open-chain.ts";
+import { openCompaction, openItem, sealCompaction, sinceCompaction } from "./chains/own-compactions.ts";
 import { deleteResponse, listInputItems, type Reading, readResponse } from "./chains/read-objects.ts";
 import { Conversations } from "./conversations.ts";
 import { ResponseJobs } from "./jobs/response-jobs.ts";
@@ -41,10 +36,8 @@ export interface StatefulRequest {
   readonly memory: StateMemory;
 }
 
-/** The items of a chain, and those that a request refers to. */
-interface ReadChain {
-  /** From the last compaction on, as JSON. */
-  readonly items: readonly string[];
+/** A chain from its last compaction on, and the items that a request refers to. */
+interface ReadChain extends ChainItems {
   readonly referenced: ItemsById;
 }
 
@@ -112,21 +105,22 @@ export class ResponseObjects {
   }
 
   private async readChain({ owner, state: { asked } }: StatefulRequest, end: ChainEnd): Promise<ReadChain> {
-    const chain = await readItems(this.deps, end);
+    const { items: chain, handovers } = await readItems(this.deps, end);
     const maxBytes = this.deps.settings().chainBytes;
     const referenced = await findReferenced(this.deps, owner, { ids: asked.references, chain, maxBytes });
-    return { items: sinceCompaction(chain), referenced };
+    return { items: sinceCompaction(chain), handovers, referenced };
   }
 
   /** Returns what a request continues, as a vendor gets it. */
   private listJoined(
     { owner: { accountId }, state: { asked } }: StatefulRequest,
-    { items, referenced }: ReadChain,
+    { items, handovers, referenced }: ReadChain,
   ): Omit<JoinedState, "compacts"> {
-    const replaced = new Map([...referenced].map(([id, item]) => [id, withoutOwnId(item)]));
-    for (const content of asked.compactions)
-      replaced.set(content, openCompaction(this.deps, accountId, content));
-    return { earlier: openCompactions(this.deps, accountId, items).map(withoutOwnId), replaced };
+    const deps = { vault: this.deps.vault, accountId };
+    const open = (item: string) => withoutOwnId(openItem(deps, item, handovers));
+    const replaced = new Map([...referenced].map(([id, item]) => [id, open(item)]));
+    for (const content of asked.compactions) replaced.set(content, openCompaction(deps, content, handovers));
+    return { earlier: items.map(open), replaced };
   }
 
   private sealFor({ accountId }: ObjectOwner): (handover: string) => string {

@@ -11,8 +11,8 @@ import { fail, GatewayError } from "../../base/failures/errors.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { credentialIdOf, type Principal } from "../../core/accounts/records/principal.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
-import type { StateMemory } from "../../core/response-objects/records/state-memory.ts";
 import type { Gate } from "../../core/limits/gate.ts";
+import type { StateMemory } from "../../core/response-objects/records/state-memory.ts";
 import type { RequestContext } from "../context/context.ts";
 
 /** The chunk size in which a body is decompressed and counted. Bytes. */

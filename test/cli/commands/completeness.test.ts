@@ -443,7 +443,12 @@ async function addResponses(
   for (const sequence of [0, 1]) {
     const id = idAt(AT + sequence);
     const own = sealFor(id);
-    const content = { input: ['{"type":"message"}'], output: ['{"type":"message"}'], response: "{}" };
+    const content = {
+      input: ['{"type":"message"}'],
+      output: ['{"type":"message"}'],
+      response: "{}",
+      handovers: {},
+    };
     const object = objectAt(sequence, {
       ...{ id, ...owner, rootId: "conv_1", conversationId: "conv_1", sequence },
       ...{ previousId: sequence === 0 ? null : idAt(AT), isBackground: true, expiresAt },

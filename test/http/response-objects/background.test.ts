@@ -150,6 +150,25 @@ describe("a background response", () => {
     expect((await call(`/responses/${body.id}`, undefined, "DELETE")).status).toBe(200);
   });
 
+  test("that is a compaction ends with its item, and its events are read in their order", async () => {
+    vendor.perform(healthy("Handover."));
+    const input = [{ role: "user", content: "Hi" }, { type: "compaction_trigger" }];
+    const { body } = await begin({ input });
+    const ended = await whenEnded(body.id);
+    expect(ended).toMatchObject({ status: "completed", output: [{ type: "compaction" }] });
+    const events = eventsOf((await call(`/responses/${body.id}?stream=true`)).text);
+    expect(events.map(({ type }) => type)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.output_item.added",
+      "response.output_item.done",
+      "response.completed",
+    ]);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual([0, 1, 2, 3, 4]);
+    const rest = eventsOf((await call(`/responses/${body.id}?stream=true&starting_after=3`)).text);
+    expect(rest).toEqual(events.slice(4));
+  });
+
   test("outside of the background cannot be cancelled or streamed again", async () => {
     const { body } = await call("/responses", { model: "acme/model", input: "Hi", store: true });
     expect((await call(`/responses/${body.id}/cancel`, {})).status).toBe(400);

@@ -193,10 +193,12 @@ function testObjects(create: Create): void {
     const [ended, running] = [objectAt(0), runningAt(1)];
     const store = await create(ended, running);
     const content = { ciphertext: Uint8Array.of(5), bytes: 4 };
-    expect(await store.replaceContent(ended.id, content, [])).toBe(true);
+    expect(await store.replaceContent(ended, content, [])).toBe(true);
     expect(plain(await store.findObject(ended.id, AT))).toEqual(plain({ ...ended, ...content }));
-    expect(await store.replaceContent(running.id, content, [])).toBe(false);
-    expect(await store.replaceContent(idAt(AT + 9), content, [])).toBe(false);
+    // It was read before that change.
+    expect(await store.replaceContent(ended, { ...content, bytes: 3 }, [])).toBe(false);
+    expect(await store.replaceContent(running, content, [])).toBe(false);
+    expect(await store.replaceContent(objectAt(9), content, [])).toBe(false);
   });
 }
 
@@ -273,12 +275,22 @@ function testBytes(create: Create, createStore: CreateStore<ResponseStore>): voi
     expect([await sum(), await store.sumBytes("org_b"), await store.sumBytes("org_c")]).toEqual([20, 5, 0]);
     await store.changeObject(running, CHANGE, []);
     expect(await sum()).toBe(40);
-    await store.replaceContent(first.id, { ciphertext: first.ciphertext, bytes: 3 }, []);
+    await store.replaceContent(first, { ciphertext: first.ciphertext, bytes: 3 }, []);
     expect(await sum()).toBe(33);
     await store.deleteObject(running.id);
     expect(await sum()).toBe(3);
     await store.deleteObject(first.id);
     expect([await sum(), await store.sumBytes("org_b")]).toEqual([0, 5]);
+  });
+
+  test("the items of a conversation are deleted in steps, and its responses stay", async () => {
+    const of = { rootId: "conv_1", conversationId: "conv_1" };
+    const items = [0, 1, 2].map((n) => objectAt(n, { ...of, kind: "items", sequence: n }));
+    const [response, other] = [objectAt(3, { ...of, sequence: 3 }), objectAt(4, { kind: "items" })];
+    const store = await create(...items, response, other);
+    expect([await store.deleteItemsOf("conv_1", 2), await store.deleteItemsOf("conv_1", 2)]).toEqual([2, 1]);
+    expect(idsOf(await store.listHeads(ALL, AT))).toEqual([other.id, response.id]);
+    expect(await store.sumBytes("org_a")).toBe(20);
   });
 
   test("a conversation counts for its account until it is deleted, and is not added beyond the limit", async () => {
@@ -493,7 +505,7 @@ function testItems(create: Create): void {
     const [first, second] = [objectAt(0), objectAt(1)];
     await store.addObject(first, ["item_1", "item_2", "item_3"], MUCH);
     await store.addObject(second, ["item_2"], MUCH);
-    await store.replaceContent(first.id, { ciphertext: first.ciphertext, bytes: 5 }, ["item_1"]);
+    await store.replaceContent(first, { ciphertext: first.ciphertext, bytes: 5 }, ["item_1"]);
     expect(await store.findByItems(OWNER, ["item_1"], AT)).toEqual([]);
     await store.deleteObject(second.id);
     expect(idsOf(await store.findByItems(OWNER, ["item_2"], AT))).toEqual([first.id]);

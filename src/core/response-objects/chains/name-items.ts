@@ -22,10 +22,13 @@ export function nameItem(item: string, ids: IdSource): string {
   return withId(unnamed, ids.next(typeof type === "string" ? (PREFIXES[type] ?? "item") : "msg"));
 }
 
-/** Lists the ids of items, which are JSON. */
+/** Longer ids are kept with their items, and not looked for: the greatest size of an entry of an index of PostgreSQL is 2,704 bytes. Characters. */
+const MAX_ID_CHARS = 512;
+
+/** Lists the ids by which items, which are JSON, are found. */
 export function listItemIds(items: readonly string[]): readonly string[] {
   return items.flatMap((item) => {
     const id = tryParseFields(item)?.["id"];
-    return typeof id === "string" && id !== "" ? [id] : [];
+    return typeof id === "string" && id !== "" && id.length <= MAX_ID_CHARS ? [id] : [];
   });
 }

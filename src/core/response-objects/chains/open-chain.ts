@@ -1,16 +1,19 @@
 import { fail } from "../../../base/failures/errors.ts";
 import type { Random } from "../../../base/secrets/random.ts";
 import type { Clock } from "../../../base/time/clock.ts";
+import { DAY_MS } from "../../../base/time/time.ts";
 import type { AskedState } from "../../../wire/openai-responses/state/read-state.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import type {
   ChainPlace,
+  Handovers,
   ObjectContent,
   ObjectHead,
   ObjectOwner,
   StoredObject,
 } from "../records/response-object.ts";
 import { RUNNING } from "../records/response-object.ts";
+import type { ResponseSettings } from "../records/response-settings.ts";
 import type { ResponseStore } from "../records/response-store.ts";
 import { ObjectSeal } from "../records/seal-object.ts";
 import { mayAccess } from "./object-access.ts";
@@ -21,6 +24,7 @@ export interface ChainDeps {
   readonly vault: Vault;
   readonly random: Random;
   readonly clock: Clock;
+  readonly settings: () => Pick<ResponseSettings, "retentionMs">;
 }
 
 /** The place of a response in its chain. */
@@ -32,7 +36,7 @@ export interface ChainEnd {
 }
 
 /**
- * Finds what a request continues, and reads only its head.
+ * Finds what a request continues, and reads only its head. A chain lives on when it is used, which is noted once a day.
  * @throws GatewayError `previous_response_not_found`, `not_found`, `conflict`; StoreError.
  */
 export async function findChainEnd(
@@ -40,12 +44,22 @@ export async function findChainEnd(
   caller: ObjectOwner,
   { previousId, conversationId }: Pick<AskedState, "previousId" | "conversationId">,
 ): Promise<ChainEnd> {
-  if (conversationId !== null) {
-    const last = await findLastOf(deps, caller, conversationId);
-    return { last, next: placeAfter(last, conversationId) };
-  }
-  const last = previousId === null ? null : await findPrevious(deps, caller, previousId);
-  return { last, next: placeAfter(last, null) };
+  const last =
+    conversationId !== null
+      ? await findLastOf(deps, caller, conversationId)
+      : previousId === null
+        ? null
+        : await findPrevious(deps, caller, previousId);
+  if (last !== null) await touch(deps, last);
+  return { last, next: placeAfter(last, conversationId) };
+}
+
+async function touch(
+  { store, clock, settings }: ChainDeps,
+  { rootId, expiresAt }: ObjectHead,
+): Promise<void> {
+  const latest = clock.now() + settings().retentionMs;
+  if (latest - expiresAt >= DAY_MS) await store.touchChain(rootId, latest);
 }
 
 /** Returns the place of the object that follows `last`; null for the first one outside of a conversation, whose root is itself. */
@@ -73,20 +87,35 @@ async function findPrevious(
   return previous;
 }
 
-/** Returns the items of a chain up to its end in their order, as JSON. @throws GatewayError `previous_response_not_found`; StoreError. */
-export async function readItems(deps: ChainDeps, { last, next }: ChainEnd): Promise<readonly string[]> {
-  if (last === null) return [];
+/** What was read of a chain up to its end. */
+export interface ChainItems {
+  /** In their order, as JSON. */
+  readonly items: readonly string[];
+  readonly handovers: Handovers;
+}
+
+const NOTHING: ChainItems = { items: [], handovers: {} };
+
+/** Whether an object is a turn of its conversation: the items of a response that has failed or was cancelled are no part of it. */
+export function isTurn({ status }: ObjectHead): boolean {
+  return status !== "failed" && status !== "cancelled";
+}
+
+/** Reads the items of a chain up to its end. @throws GatewayError `previous_response_not_found`; StoreError. */
+export async function readItems(deps: ChainDeps, { last, next }: ChainEnd): Promise<ChainItems> {
+  if (last === null) return NOTHING;
   const { store, clock } = deps;
   const conversationId = next?.conversationId ?? null;
   const objects =
     conversationId === null
       ? await store.readChain(last.id, clock.now())
-      : await store.readConversation(conversationId, clock.now());
+      : (await store.readConversation(conversationId, clock.now())).filter(isTurn);
   if (conversationId === null && objects.length === 0) rejectPrevious(last.id);
-  return objects.flatMap((object) => {
-    const { input, output } = openContent(deps, object);
-    return [...input, ...output];
-  });
+  const contents = objects.map((object) => openContent(deps, object));
+  return {
+    items: contents.flatMap(({ input, output }) => [...input, ...output]),
+    handovers: Object.assign({}, ...contents.map(({ handovers }) => handovers)) as Handovers,
+  };
 }
 
 /** The first words are those of OpenAI. @throws GatewayError, as the specification of Open Responses demands ("WebSocket Errors", 2026-04-24). */

@@ -8,7 +8,7 @@ import {
 } from "../records/response-object.ts";
 import { type StateMemory, whileReading } from "../records/state-memory.ts";
 import { mayAccess } from "./object-access.ts";
-import { type ChainDeps, openContent } from "./open-chain.ts";
+import { type ChainDeps, isTurn, openContent } from "./open-chain.ts";
 
 /**
  * Finds a response of a caller, without its contents.
@@ -80,7 +80,7 @@ async function readChainOf(
 ): Promise<readonly StoredObject[]> {
   if (conversationId !== null) {
     const objects = await store.readConversation(conversationId, clock.now());
-    return objects.filter((object) => object.sequence <= sequence);
+    return objects.filter((object) => object.id === id || (object.sequence < sequence && isTurn(object)));
   }
   const chain = await store.readChain(id, clock.now());
   if (chain.length > 0) return chain;

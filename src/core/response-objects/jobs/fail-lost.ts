@@ -77,14 +77,14 @@ interface LostEnd {
 async function endJob({ store, clock }: KeepDeps, response: StoredObject, seal: ObjectSeal): Promise<void> {
   const begun = readContent(response, seal);
   const { status, eventBytes, ...answer } = await findEnd(store, response, { seal, begun });
-  const content: ObjectContent = { input: begun.input, ...answer };
+  const content: ObjectContent = { ...begun, ...answer };
   const bytes = sizeOf(content) + eventBytes;
   const ciphertext = seal.sealContent(content);
   const ended = { status, gatewayId: null, endedAt: clock.now(), bytes, ciphertext };
   await store.changeObject(response, { ...response, ...ended }, []);
 }
 
-const UNREADABLE: ObjectContent = { input: [], output: [], response: null };
+const UNREADABLE: ObjectContent = { input: [], output: [], response: null, handovers: {} };
 
 /** Contents that were damaged do not keep a response from its end. */
 function readContent(response: StoredObject, seal: ObjectSeal): ObjectContent {

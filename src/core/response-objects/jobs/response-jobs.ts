@@ -105,7 +105,7 @@ export class ResponseJobs {
 
   /**
    * Ends the responses of gateways that are gone, those that a former call has released, and those of a restored backup. `live` are the
-   * gateways that are there. One counts as gone if two calls in a row have missed it: when a database is back after an outage, gateways
+   * gateways that are there. One counts as gone if two consecutive calls have missed it: when a database is back after an outage, gateways
    * need a moment to say that they are there. Rejects with a `StoreError`.
    */
   async failLost(live: ReadonlySet<string>): Promise<void> {

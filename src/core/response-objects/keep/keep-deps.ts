@@ -1,7 +1,7 @@
 import type { Log } from "../../../base/failures/log.ts";
 import type { IdSource } from "../../../base/secrets/ids.ts";
 import type { ChainDeps } from "../chains/open-chain.ts";
-import type { ResponseSettings } from "./response-settings.ts";
+import type { ResponseSettings } from "../records/response-settings.ts";
 
 /** What keeping responses needs. */
 export interface KeepDeps extends ChainDeps {

@@ -1,6 +1,5 @@
 import { type Failure, failureOf, GatewayError } from "../../../base/failures/errors.ts";
 import type { Fields } from "../../../base/json/fields.ts";
-import { DAY_MS } from "../../../base/time/time.ts";
 import {
   type EndedResponse,
   type LastEvent,
@@ -15,6 +14,7 @@ import type { AskedState } from "../../../wire/openai-responses/state/read-state
 import type { AnswerKeeper } from "../../generation/call/extension.ts";
 import { listItemIds, nameItem } from "../chains/name-items.ts";
 import { type ChainEnd, rejectLocked } from "../chains/open-chain.ts";
+import { listHandovers } from "../chains/own-compactions.ts";
 import {
   type ChainPlace,
   type ObjectContent,
@@ -222,7 +222,6 @@ export class KeptResponse implements AnswerKeeper {
       if (!(await deps.store.changeObject(begun, object, itemIds))) return false;
       this.begun = null;
     }
-    await this.touch();
     return true;
   }
 
@@ -240,14 +239,6 @@ export class KeptResponse implements AnswerKeeper {
     }
   }
 
-  /** Lets the chain live on, once a day. */
-  private async touch(): Promise<void> {
-    const { last } = this.request.chainEnd;
-    if (last === null) return;
-    const expiresAt = this.expiresAt();
-    if (expiresAt - last.expiresAt >= DAY_MS) await this.deps.store.touchChain(last.rootId, expiresAt);
-  }
-
   private expiresAt(): number {
     return this.deps.clock.now() + this.deps.settings().retentionMs;
   }
@@ -259,14 +250,19 @@ export class KeptResponse implements AnswerKeeper {
       output,
       response,
       eventBytes = 0,
-    }: Omit<ObjectContent, "input"> & { readonly status: ResponseStatus; readonly eventBytes?: number },
+    }: Pick<ObjectContent, "output" | "response"> & {
+      readonly status: ResponseStatus;
+      readonly eventBytes?: number;
+    },
   ): StoredObject {
     const { deps, request, begun } = this;
     const { owner, asked, model, chainEnd } = request;
     const now = deps.clock.now();
     const isRunning = status === "in_progress";
     this.seal ??= ObjectSeal.create(deps.vault, deps.random, { id, accountId: owner.accountId });
-    const content: ObjectContent = { input: this.input, output, response };
+    const sealed = { vault: deps.vault, accountId: owner.accountId };
+    const handovers = listHandovers(sealed, [...this.input, ...output]);
+    const content: ObjectContent = { input: this.input, output, response, handovers };
     const bytes = sizeOf(content);
     return {
       id,

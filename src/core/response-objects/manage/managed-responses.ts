@@ -4,8 +4,8 @@ import type { Clock } from "../../../base/time/clock.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import { openContent } from "../chains/open-chain.ts";
 import type { Metadata } from "../conversations.ts";
-import type { ResponseSettings } from "../keep/response-settings.ts";
 import { type ObjectContent, type ObjectHead, RUNNING } from "../records/response-object.ts";
+import type { ResponseSettings } from "../records/response-settings.ts";
 import type { ObjectQuery, ResponseStore } from "../records/response-store.ts";
 import { ObjectSeal } from "../records/seal-object.ts";
 

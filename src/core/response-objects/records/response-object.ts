@@ -57,6 +57,9 @@ export interface ObjectHead extends ObjectOwner, ChainPlace {
   readonly expiresAt: number;
 }
 
+/** The texts of the gateway's compactions, by their ids. */
+export type Handovers = Readonly<Record<string, string>>;
+
 /** The contents of an object. Items are kept as the JSON that was sent, so that nothing of them is lost. */
 export interface ObjectContent {
   /** The items that its request added, each with an id. */
@@ -65,14 +68,16 @@ export interface ObjectContent {
   readonly output: readonly string[];
   /** The response as the client got it, without `output`; null for items, and before a response has begun. */
   readonly response: string | null;
+  /** The texts of the gateway's compactions among the items. */
+  readonly handovers: Handovers;
 }
 
 /** What an object or a conversation takes besides its contents: its row, its places in indexes, and its data key. Bytes. */
 export const RECORD_BYTES = 1024;
 
 /** Returns what an object takes with its contents, without events. Bytes. */
-export function sizeOf({ input, output, response }: ObjectContent): number {
-  const texts = [...input, ...output, response ?? ""];
+export function sizeOf({ input, output, response, handovers }: ObjectContent): number {
+  const texts = [...input, ...output, response ?? "", ...Object.values(handovers)];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), RECORD_BYTES);
 }
 

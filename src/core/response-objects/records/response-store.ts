@@ -51,11 +51,11 @@ export interface ResponseStore {
    */
   changeObject(run: Run, change: ObjectChange, itemIds: readonly string[]): Promise<boolean>;
   /**
-   * Replaces the contents of an object of kind `items` or of an ended response, after an item was deleted from it. `chainBytes` of this and
-   * of later objects stay: they are upper bounds afterwards.
+   * Replaces the contents of an object of kind `items` or of an ended response, after an item was deleted from it, if they are still those of
+   * `before`. Returns whether they were. `chainBytes` of this and of later objects stay: they are upper bounds afterwards.
    */
   replaceContent(
-    id: string,
+    before: Pick<StoredObject, "id" | "ciphertext">,
     content: Pick<StoredObject, "ciphertext" | "bytes">,
     removedItemIds: readonly string[],
   ): Promise<boolean>;
@@ -90,6 +90,8 @@ export interface ResponseStore {
   findConversation(id: string, now: number): Promise<Conversation | null>;
   /** Replaces the metadata of a conversation. The limit of the account is not applied. Returns whether there is one. */
   changeConversation(id: string, content: Pick<Conversation, "ciphertext" | "bytes">): Promise<boolean>;
+  /** Deletes up to `limit` objects of kind `items` of a conversation. Returns how many were deleted. */
+  deleteItemsOf(conversationId: string, limit: number): Promise<number>;
   /** Deletes a conversation. Its objects stay, as OpenAI's API documents. */
   deleteConversation(id: string): Promise<boolean>;
 

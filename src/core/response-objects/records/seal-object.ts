@@ -2,7 +2,7 @@ import type { Random } from "../../../base/secrets/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../../base/secrets/seal.ts";
 import type { SealedSecret } from "../../provider-keys/records.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
-import type { ObjectContent } from "./response-object.ts";
+import type { Handovers, ObjectContent } from "./response-object.ts";
 
 /** The record that a ciphertext belongs to. It cannot be decrypted under another id or account. */
 export interface SealedOwner {
@@ -89,17 +89,21 @@ interface ContentHead {
   readonly input: readonly number[];
   readonly output: readonly number[];
   readonly response: number | null;
+  /** That of the handovers, which are one JSON object; absent if there are none. */
+  readonly handovers?: number;
 }
 
 /** Writes a line with the lengths of the texts, and then the texts: they are JSON already, and quoting them again would cost a tenth more. */
-function encodeContent({ input, output, response }: ObjectContent): Buffer {
+function encodeContent({ input, output, response, handovers }: ObjectContent): Buffer {
+  const kept = Object.keys(handovers).length === 0 ? "" : JSON.stringify(handovers);
   const lengths = (texts: readonly string[]) => texts.map((text) => Buffer.byteLength(text));
   const head: ContentHead = {
     input: lengths(input),
     output: lengths(output),
     response: response === null ? null : Buffer.byteLength(response),
+    ...(kept === "" ? {} : { handovers: Buffer.byteLength(kept) }),
   };
-  return Buffer.from(`${JSON.stringify(head)}\n${[...input, ...output, response ?? ""].join("")}`);
+  return Buffer.from(`${JSON.stringify(head)}\n${[...input, ...output, response ?? "", kept].join("")}`);
 }
 
 function decodeContent(bytes: Buffer): ObjectContent {
@@ -114,5 +118,6 @@ function decodeContent(bytes: Buffer): ObjectContent {
     input: head.input.map(take),
     output: head.output.map(take),
     response: head.response === null ? null : take(head.response),
+    handovers: head.handovers === undefined ? {} : (JSON.parse(take(head.handovers)) as Handovers),
   };
 }

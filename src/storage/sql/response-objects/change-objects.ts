@@ -110,10 +110,10 @@ export function* changeObject(
   return true;
 }
 
-/** Replaces the contents of an object that does not run, and removes ids of items. Returns whether there is such an object. */
+/** Replaces the contents of an object that does not run, and removes ids of items. Returns whether it had the former contents. */
 export function* replaceContent(
   traits: SqlTraits,
-  id: string,
+  { id, ciphertext }: Pick<StoredObject, "id" | "ciphertext">,
   {
     content,
     removedItemIds,
@@ -122,7 +122,7 @@ export function* replaceContent(
     readonly removedItemIds: readonly string[];
   },
 ): Work<boolean> {
-  const before = yield* lockObject(id, sql`NOT (${IS_RUNNING})`);
+  const before = yield* lockObject(id, sql`NOT (${IS_RUNNING}) AND o.ciphertext = ${ciphertext}`);
   if (before === null) return false;
   yield* update(traits, before, { set: setContent(content), bytes: content.bytes });
   if (removedItemIds.length > 0)

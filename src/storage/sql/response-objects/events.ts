@@ -10,7 +10,7 @@ import { isObject, runsAt } from "./object-rows.ts";
 const WRITTEN_AT_ONCE = 16;
 
 /**
- * Adds groups of events of a response, and returns whether it still runs there. Until the transaction ends, nobody ends or releases the
+ * Adds groups of events of a response, and returns whether it still runs there. Until the transaction ends, no process ends or releases the
  * response, so that nothing follows its last event.
  */
 export function* addEvents({ id, gatewayId }: Run, groups: readonly EventGroup[]): Work<boolean> {

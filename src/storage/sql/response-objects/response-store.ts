@@ -6,11 +6,11 @@ import type {
   ObjectOwner,
   StoredObject,
 } from "../../../core/response-objects/records/response-object.ts";
-import {
-  type ObjectChange,
-  type ObjectQuery,
-  type ResponseStore,
-  type Run,
+import type {
+  ObjectChange,
+  ObjectQuery,
+  ResponseStore,
+  Run,
 } from "../../../core/response-objects/records/response-store.ts";
 import type { StepReport } from "../../../core/usage/records/retention.ts";
 import type { SqlDatabase } from "../statements/database.ts";
@@ -65,12 +65,12 @@ export abstract class SqlResponseStore implements ResponseStore {
   }
 
   replaceContent(
-    id: string,
+    before: Pick<StoredObject, "id" | "ciphertext">,
     content: Parameters<ResponseStore["replaceContent"]>[1],
     removedItemIds: readonly string[],
   ) {
     const { traits } = this.database;
-    return this.database.transaction(() => replaceContent(traits, id, { content, removedItemIds }));
+    return this.database.transaction(() => replaceContent(traits, before, { content, removedItemIds }));
   }
 
   async findObject(id: string, now: number) {
@@ -154,6 +154,14 @@ export abstract class SqlResponseStore implements ResponseStore {
   changeConversation(id: string, content: Pick<Conversation, "ciphertext" | "bytes">) {
     const { traits } = this.database;
     return this.database.transaction(() => changeConversation(traits, id, content));
+  }
+
+  deleteItemsOf(conversationId: string, limit: number) {
+    const { traits } = this.database;
+    const isOne = sql`o.root_id = ${conversationId} AND o.conversation_id = ${conversationId} AND o.kind = 'items'`;
+    return this.database.transaction(function* () {
+      return yield* subtractBytes(traits, yield* removeObjects(traits, isOne, limit));
+    });
   }
 
   async deleteConversation(id: string) {

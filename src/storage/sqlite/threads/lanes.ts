@@ -212,6 +212,7 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     addConversation: "responses",
     findConversation: "responses",
     changeConversation: "responses",
+    deleteItemsOf: "responses",
     deleteConversation: "responses",
     requestCancel: "responses",
     listRunning: "responses",

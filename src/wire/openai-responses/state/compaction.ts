@@ -53,6 +53,8 @@ export class CompactionAnswer implements AnswerShaper {
 
   /** Returns a response that has ended with the compaction as its only item, or as a failure if there is no handover. */
   private shapeEnded({ status, output, response }: EndedResponse): EndedResponse {
+    // The error of the provider says more.
+    if (status === "failed") return { status, output: [], response };
     const summary = status === "completed" ? readSummary(output) : "";
     if (summary !== "") return { status, output: [this.seal(summary)], response };
     const failed = {
