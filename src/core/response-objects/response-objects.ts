@@ -2,6 +2,7 @@ import { rejectField } from "../../base/failures/errors.ts";
 import type { RequestState } from "../../wire/client-apis/request/inference-request.ts";
 import { CompactionAnswer } from "../../wire/openai-responses/state/compaction.ts";
 import {
+  type AddedItem,
   type ItemsById,
   type JoinedState,
   withoutOwnId,
@@ -157,11 +158,11 @@ export class ResponseObjects {
   private async requireRoom(
     { owner, state }: StatefulRequest,
     { next }: ChainEnd,
-    added: readonly string[],
+    added: readonly AddedItem[],
   ): Promise<void> {
     const { accountBytes, chainBytes } = this.deps.settings();
     // Its response repeats other fields of the request, such as tools.
-    const items = added.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+    const items = added.reduce((sum, { item }) => sum + Buffer.byteLength(item), 0);
     const bytes = RECORD_BYTES + Math.max(items, state.bytes);
     if ((next?.chainBytes ?? 0) + bytes > chainBytes) rejectLongChain(chainBytes);
     if ((await this.deps.store.sumBytes(owner.accountId)) + bytes > accountBytes) rejectFull(accountBytes);

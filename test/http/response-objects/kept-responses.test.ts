@@ -136,6 +136,24 @@ describe("a response with store: true", () => {
     expect(items.text).not.toContain("hunter2");
   });
 
+  test.each([
+    ["an item that asks for a compaction", { type: "compaction_trigger" }],
+    ["a reference to an unknown item", { type: "item_reference", id: "msg_unknown" }],
+  ])("keeps the masked items of an input that ends with %s, which is not kept", async (_, last) => {
+    vendor.perform(healthy("Alpha"));
+    const input = [
+      { role: "user", content: "My password is hunter2" },
+      { role: "user", content: "Remember it" },
+      last,
+    ];
+    const { body } = await respond({ input, store: true });
+    const { data } = (await call(`/responses/${body.id}/input_items?order=asc`)).body;
+    expect(data.map(({ content }: { content: [{ text: string }] }) => content[0].text)).toEqual([
+      expect.stringMatching(/^My password is (?!hunter)/),
+      "Remember it",
+    ]);
+  });
+
   test("is not kept if the vendor fails, and the answer says nothing of it", async () => {
     vendor.perform((one) => one.respond(500, { error: { message: "no" } }));
     expect((await respond({ input: "Hi", store: true })).status).toBeGreaterThanOrEqual(500);

@@ -9,7 +9,7 @@ import {
 } from "../../../wire/openai-responses/state/answer-state.ts";
 import { describeBegun } from "../../../wire/openai-responses/state/begun-response.ts";
 import type { CompactionAnswer } from "../../../wire/openai-responses/state/compaction.ts";
-import { listInput } from "../../../wire/openai-responses/state/join-input.ts";
+import { type AddedItem, listInput } from "../../../wire/openai-responses/state/join-input.ts";
 import type { AskedState } from "../../../wire/openai-responses/state/read-state.ts";
 import type { AnswerKeeper } from "../../generation/call/extension.ts";
 import { listItemIds, nameItem } from "../chains/name-items.ts";
@@ -33,8 +33,8 @@ export interface KeptRequest {
   readonly owner: ObjectOwner;
   readonly asked: AskedState;
   readonly model: string;
-  /** The items that the request adds to its chain, as JSON. */
-  readonly added: readonly string[];
+  /** The items that the request adds to its chain. */
+  readonly added: readonly AddedItem[];
   readonly chainEnd: ChainEnd;
   /** The joined body. */
   readonly body: Uint8Array;
@@ -71,7 +71,7 @@ export class KeptResponse implements AnswerKeeper {
       previous_response_id: asked.previousId,
       conversation: asked.conversationId === null ? null : { id: asked.conversationId },
     };
-    this.input = isKept ? added.map((item) => nameItem(item, deps.ids)) : [];
+    this.input = isKept ? added.map(({ item }) => nameItem(item, deps.ids)) : [];
   }
 
   /** The size of the items that it holds until it is stored. Bytes. */
@@ -125,7 +125,7 @@ export class KeptResponse implements AnswerKeeper {
     this.unsent = null;
     if (!isKept || unsent === null) return null;
     const sent = readBody();
-    if (sent !== unsent.body) this.takeMasked(sent, unsent.added.length);
+    if (sent !== unsent.body) this.takeMasked(sent, unsent.added);
     if (!asked.isBackground && asked.conversationId === null) return null;
     const response = JSON.stringify(describeBegun(sent, this.describeState(id)));
     const object = this.describe(id, { status: "in_progress", output: [], response });
@@ -172,9 +172,12 @@ export class KeptResponse implements AnswerKeeper {
   }
 
   /** Replaces the items that the request has added by those that are sent, in which guardrails have masked texts. */
-  private takeMasked(body: Uint8Array, added: number): void {
-    const sent = added === 0 ? [] : listInput(Buffer.from(body)).slice(-added);
-    this.input = sent.map((item) => nameItem(item, this.deps.ids));
+  private takeMasked(body: Uint8Array, added: readonly AddedItem[]): void {
+    const sent = added.length === 0 ? [] : listInput(Buffer.from(body));
+    this.input = added.flatMap(({ index }) => {
+      const item = sent.at(index);
+      return item === undefined ? [] : [nameItem(item, this.deps.ids)];
+    });
   }
 
   /** Removes the record of a response that has not ended with an answer, so that its place in a conversation is free. Never rejects. */

@@ -95,7 +95,7 @@ function readItems(body: Fields): readonly string[] {
   const request = Buffer.from(JSON.stringify({ model: "any/model", input: items }));
   try {
     const state = parseResponsesRequest(request, (id) => id).readState?.();
-    return state?.listAdded(new Map()) ?? [];
+    return (state?.listAdded(new Map()) ?? []).map(({ item }) => item);
   } catch (error) {
     return rejectItems(error);
   }

@@ -14,7 +14,7 @@ import type { RequestProfile } from "../../conversation/request-profile.ts";
 import type { StoredReference } from "../../conversation/stored-data.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import type { ItemsById, JoinedState } from "../../openai-responses/state/join-input.ts";
+import type { AddedItem, ItemsById, JoinedState } from "../../openai-responses/state/join-input.ts";
 import type { AskedState } from "../../openai-responses/state/read-state.ts";
 
 /** The client APIs by the names that records use. */
@@ -76,8 +76,8 @@ export interface RequestState {
   readonly asked: AskedState;
   /** The size of its body. */
   readonly bytes: number;
-  /** Returns the items that it adds, as JSON, with those that it refers to. */
-  listAdded(referenced: ItemsById): readonly string[];
+  /** Returns the items that it adds, with those that it refers to. */
+  listAdded(referenced: ItemsById): readonly AddedItem[];
   /** Returns the body with what it continues in its input, and without the fields about state. */
   join(state: JoinedState): Buffer;
 }

@@ -46,26 +46,40 @@ export interface JoinedState {
   readonly compacts: boolean;
 }
 
+/** An item that a request adds to its chain. */
+export interface AddedItem {
+  /** The item, as JSON. */
+  readonly item: string;
+  /** Its index in the joined input, counted from the end: -1 for the last item. */
+  readonly index: number;
+}
+
 /**
- * Returns the items that a request adds, as JSON. A text becomes a message. References become the items that they name, and unknown ones are
- * left out, as is the item that asks for a compaction.
+ * Returns the items that a request adds. A text becomes a message. References become the items that they name, and unknown ones are left out,
+ * as is the item that asks for a compaction. The joined input has an item for each of them, so the indexes have gaps.
  */
 export function listNewItems(
   { text, root }: Omit<ScannedBody, "bytes">,
   referenced: ItemsById,
-): readonly string[] {
+): readonly AddedItem[] {
   const { input } = root.fields;
   if (input?.kind === "string") {
     const content = decodeUtf8(sliceOf(text, input));
-    return [`{"type":"message","role":"user","content":${content}}`];
+    return [{ item: `{"type":"message","role":"user","content":${content}}`, index: -1 }];
   }
-  return (input?.items ?? []).flatMap((item) => {
-    const { type, id } = item.fields;
-    if (isWord(text, type, TRIGGER)) return [];
-    if (!isWord(text, type, "item_reference")) return [decodeUtf8(sliceOf(text, item))];
-    const found = referenced.get(stringOf(text, id) ?? "");
-    return found === undefined ? [] : [found];
+  const sent = input?.items ?? [];
+  return sent.flatMap((node, at) => {
+    const item = readNewItem(text, node, referenced);
+    return item === undefined ? [] : [{ item, index: at - sent.length }];
   });
+}
+
+/** Returns what an item of the input adds, as JSON; undefined if it adds nothing. */
+function readNewItem(text: string, node: ResponsesItem, referenced: ItemsById): string | undefined {
+  const { type, id } = node.fields;
+  if (isWord(text, type, TRIGGER)) return undefined;
+  if (isWord(text, type, "item_reference")) return referenced.get(stringOf(text, id) ?? "");
+  return decodeUtf8(sliceOf(text, node));
 }
 
 /** Returns what an item of the input stands for; undefined for itself. */
@@ -118,7 +132,7 @@ const NO_ITEMS: ItemsById = new Map();
 /** Replaces an input that is a text, or adds an absent one. */
 function replaceInput({ text, root }: Omit<ScannedBody, "bytes">, earlier: readonly string[]): Splice {
   const added = isWithoutInput(root) ? [] : listNewItems({ text, root }, NO_ITEMS);
-  return setMember(root, "input", `[${[...earlier, ...added].join(",")}]`);
+  return setMember(root, "input", `[${[...earlier, ...added.map(({ item }) => item)].join(",")}]`);
 }
 
 /** Inserts earlier items before those of the input, and replaces those that stand for others. */

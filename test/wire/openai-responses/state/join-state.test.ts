@@ -81,8 +81,8 @@ describe("a request of the Responses API with state", () => {
     expect(
       stateOf(body)
         .listAdded(new Map())
-        .map((item) => JSON.parse(item)),
-    ).toEqual([user('Say "hé"')]);
+        .map(({ item, index }) => [JSON.parse(item), index]),
+    ).toEqual([[user('Say "hé"'), -1]]);
   });
 
   test("refers to items, which stand in their place if they are known", () => {
@@ -94,8 +94,11 @@ describe("a request of the Responses API with state", () => {
     expect(
       stateOf(body)
         .listAdded(known)
-        .map((item) => JSON.parse(item)),
-    ).toEqual([user("One"), user("Two")]);
+        .map(({ item, index }) => [JSON.parse(item), index]),
+    ).toEqual([
+      [user("One"), -3],
+      [user("Two"), -2],
+    ]);
   });
 
   test("in the background is sent as a stream", () => {
