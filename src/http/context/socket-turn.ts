@@ -8,8 +8,6 @@ export class SocketTurn {
   frame: SocketFrame | null = null;
   /** All items that the request stands for: those that it continues and its own. Null until the handler has joined them. */
   conversation: ItemBytes | null = null;
-  /** Whether the response is kept in the store as well. */
-  isStored = false;
 
   constructor(
     readonly format: SocketFormat,

@@ -66,9 +66,8 @@ function findEarlier({ responses }: SocketTurn, { previousId, mayBeStored }: Soc
 }
 
 /** Notes for the connection what a request with state stands for, once its chain was read. */
-export function noteState(turn: SocketTurn, { body, response }: OpenedState): void {
+export function noteState(turn: SocketTurn, { body }: OpenedState): void {
   turn.conversation = [copyAddedItems(scanState(body))];
-  turn.isStored = response.isKept;
 }
 
 /**

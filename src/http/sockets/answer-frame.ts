@@ -69,8 +69,8 @@ async function whileConnected(
 /** Keeps a response that can be continued. A failed one ends what it has continued. */
 function keepEnd(
   { responses }: AnsweringParts,
-  { frame, conversation, isStored }: SocketTurn,
-  { id, output }: NonNullable<SocketEvents["end"]>,
+  { frame, conversation }: SocketTurn,
+  { id, output, isStored }: NonNullable<SocketEvents["end"]>,
 ): void {
   const stream = frame?.streamId ?? undefined;
   if (output !== null && conversation !== null)

@@ -41,7 +41,7 @@ export interface SocketFrame {
 /** Makes frames of the events of one answer. */
 export interface SocketEvents {
   /** How the response has ended; null until its last event was read. */
-  readonly end: { readonly id: string; readonly output: Buffer | null } | null;
+  readonly end: { readonly id: string; readonly output: Buffer | null; readonly isStored: boolean } | null;
   /** Returns the text of the frame for an event. */
   read(event: SplitEvent): string;
 }

@@ -8,12 +8,16 @@ let vendor: Vendor;
 let gateway: TestGateway;
 let client: SocketClient;
 
+/** The most that an account keeps here. */
+const ACCOUNT_BYTES = 200_000;
+
 beforeAll(async () => {
   vendor = startVendor();
   const model = (id: string, price: string) =>
     `{id: ${id}, context_length: 100000, prices: {prompt: "${price}", completion: "${price}"}}`;
   gateway = await startTestGateway({
     yaml: `
+responses: {account_bytes: ${ACCOUNT_BYTES}}
 providers:
   chats: {base_url: "${vendor.baseUrl}", api_keys: [sk-0123456789], models: [${model("acme/chat", "0.000001")}, ${model("acme/chat:free", "0")}]}
   messages: {base_url: "${vendor.baseUrl}", api_keys: [sk-0123456789], formats: [anthropic-messages], models: [${model("acme/messages", "0.000001")}]}
@@ -78,6 +82,26 @@ describe("a response that is kept over a WebSocket", () => {
     const first = await ask({ input: "one", store: false });
     const second = await ask({ input: "two", store: true, previous_response_id: first["id"] });
     expect(await inputOf(second["id"])).toEqual(["one", "Alpha", "two"]);
+  });
+
+  test("continues a request with store: true for which no model was called", async () => {
+    const warm = await ask({ input: "one", store: true, generate: false });
+    expect(warm).toMatchObject({ store: false });
+    const next = await ask({ input: "two", store: true, previous_response_id: warm["id"] });
+    expect(next).toMatchObject({ store: true, previous_response_id: warm["id"] });
+    expect(await inputOf(next["id"])).toEqual(["one", "two"]);
+    const last = await ask({ input: "three", store: true, previous_response_id: next["id"] });
+    expect(await inputOf(last["id"])).toEqual(["one", "two", "Alpha", "three"]);
+  });
+
+  test("is continued on its connection if it could not be stored", async () => {
+    vendor.perform(speak({ text: ["x".repeat(ACCOUNT_BYTES)] }));
+    const first = await ask({ input: "one", store: true });
+    expect(first).toMatchObject({ store: false });
+    vendor.perform(speak({ text: ["Alpha"] }));
+    const second = await ask({ input: "two", previous_response_id: first["id"] });
+    expect(second).toMatchObject({ previous_response_id: first["id"] });
+    expect(vendor.calls.at(-1)?.body["messages"]).toHaveLength(3);
   });
 
   test("may belong to a conversation", async () => {

@@ -1,4 +1,12 @@
-import { decodeUtf8, fields, type JsonNode, LEAF, scanJson, stringOf } from "../../../base/json/scan.ts";
+import {
+  decodeUtf8,
+  fields,
+  isTrue,
+  type JsonNode,
+  LEAF,
+  scanJson,
+  stringOf,
+} from "../../../base/json/scan.ts";
 import type { SplitEvent } from "../../../base/sse/split-events.ts";
 
 /** How a response has ended. */
@@ -6,6 +14,8 @@ export interface ResponseEnd {
   readonly id: string;
   /** The items of the answer without the brackets around them, as JSON in UTF-8; null for a response that has failed. */
   readonly output: Buffer | null;
+  /** Whether the store keeps it. */
+  readonly isStored: boolean;
 }
 
 /** What the events of an answer must name that the request did not say any more when it was sent on. */
@@ -24,7 +34,9 @@ const WITH_RESPONSE: ReadonlyMap<string, "begun" | "ended" | "failed"> = new Map
   ["response.failed", "failed"],
 ]);
 
-const EVENT = fields({ response: fields({ id: LEAF, previous_response_id: LEAF, output: LEAF }) });
+const EVENT = fields({
+  response: fields({ id: LEAF, previous_response_id: LEAF, output: LEAF, store: LEAF }),
+});
 
 /** Makes frames of the events of one answer. Only the few events with a whole response are read. */
 export class FrameEvents {
@@ -49,11 +61,12 @@ export class FrameEvents {
   private readResponse(data: string, state: "begun" | "ended" | "failed"): string {
     const response = scanJson(data, EVENT).fields.response?.fields;
     if (response === undefined) return data;
-    const { id, previous_response_id: previous, output } = response;
+    const { id, previous_response_id: previous, output, store } = response;
     if (state !== "begun")
       this.end = {
         id: stringOf(data, id) ?? "",
         output: state === "failed" ? null : innerBytes(data, output),
+        isStored: isTrue(data, store),
       };
     const { previousId } = this.frame;
     if (previousId === null || previous === undefined) return data;

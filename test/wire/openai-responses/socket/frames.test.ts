@@ -117,8 +117,22 @@ describe("the frames of an answer", () => {
     expect([end?.id, end?.output?.toString()]).toEqual(["gen_2", '{"a":"é"},{"b":1}']);
   });
 
+  test.each([
+    [true, true],
+    [false, false],
+    [undefined, false],
+  ])("of a response with store: %p tell whether it is stored: %p", (store, isStored) => {
+    expect(framesOf(event("response.completed", { response: { ...response, store } })).end).toMatchObject({
+      isStored,
+    });
+  });
+
   test("tell that a failed response cannot be continued", () => {
-    expect(framesOf(event("response.failed", { response })).end).toEqual({ id: "gen_2", output: null });
+    expect(framesOf(event("response.failed", { response })).end).toEqual({
+      id: "gen_2",
+      output: null,
+      isStored: false,
+    });
   });
 });
 
