@@ -1,14 +1,13 @@
 import { type Failure, fail } from "../../base/failures/errors.ts";
-import { readLatin1 } from "../../base/text/decode-bytes.ts";
 import { policyOf } from "../../core/accounts/records/merge-policies.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import type { GenerationResult } from "../../core/generation/call/call.ts";
+import type { StreamKeeper } from "../../core/generation/call/extension.ts";
 import { ownerOf } from "../../core/response-objects/chains/object-access.ts";
 import { rejectPrevious } from "../../core/response-objects/chains/open-chain.ts";
 import type { KeptResponse } from "../../core/response-objects/keep/kept-response.ts";
 import type { OpenedState } from "../../core/response-objects/response-objects.ts";
 import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
-import type { LastEvent } from "../../wire/openai-responses/state/answer-state.ts";
 import { NO_HANDOVER_MESSAGE } from "../../wire/openai-responses/state/compaction.ts";
 import { type AskedState, isStateless } from "../../wire/openai-responses/state/read-state.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
@@ -61,7 +60,7 @@ function rejectAnonymous({ previousId }: AskedState): never {
   );
 }
 
-/** Puts what is known of its state into an answer, and stores it before the client gets its end. */
+/** Puts what is known of its state into an answer that is complete, and stores it before the client gets its end. */
 export async function keepAnswer(
   result: GenerationResult,
   response: KeptResponse,
@@ -78,8 +77,13 @@ export async function keepAnswer(
       const body = Buffer.from(whole.encode({ ...response.fields, store: isStored }), "latin1");
       return { ...result, answer: { ...answer, body } };
     }
-    case "stream":
-      return { ...result, answer: { ...answer, stream: keepStream(answer.stream, generationId, response) } };
+    case "stream": {
+      // A stream that takes time is kept while it is relayed.
+      if (answer.stream instanceof ReadableStream) return result;
+      const keeper = response.openStream(generationId);
+      if (keeper === null) return result;
+      return { ...result, answer: { ...answer, stream: await keepWhole(answer.stream, keeper) } };
+    }
     default:
       await response.abandon();
       return result;
@@ -92,59 +96,10 @@ function latin1Of(body: string | Buffer): string {
   return (typeof body === "string" ? Buffer.from(body) : body).toString("latin1");
 }
 
-function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(bytes);
-      controller.close();
-    },
-  });
-}
-
-/** Returns a stream whose last event is sent when its response is stored. */
-function keepStream(
-  source: ReadableStream<Uint8Array> | Buffer,
-  id: string,
-  response: KeptResponse,
-): ReadableStream<Uint8Array> {
-  const reader = (source instanceof ReadableStream ? source : streamOf(source)).getReader();
-  const events = response.openStream();
-  let hasEnded = false;
-  const leave = async (): Promise<void> => {
-    if (hasEnded) return;
-    hasEnded = true;
-    await response.abandon();
-  };
-  const store = async (last: LastEvent): Promise<string> => {
-    hasEnded = true;
-    const isStored = await response.end(id, last.ended);
-    return last.encode({ ...response.fields, store: isStored });
-  };
-  /** Returns what can be sent of the next piece, which may be nothing; null at the end. */
-  const readPiece = async (): Promise<string | null> => {
-    const { done, value } = await reader.read();
-    if (done || value === undefined) return null;
-    const { out, last, after } = events.read(readLatin1(value));
-    return last === null ? out : out + (await store(last)) + after;
-  };
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        let piece: string | null = "";
-        while (piece === "") piece = await readPiece();
-        if (piece !== null) return controller.enqueue(Buffer.from(piece, "latin1"));
-      } catch (error) {
-        await leave();
-        throw error;
-      }
-      await leave();
-      controller.close();
-    },
-    async cancel(reason) {
-      await reader.cancel(reason).catch(() => {});
-      await leave();
-    },
-  });
+/** Keeps a stream that is complete already. */
+async function keepWhole(stream: Buffer, keeper: StreamKeeper): Promise<Buffer> {
+  const begun = keeper.read(stream);
+  return Buffer.concat([begun, await keeper.end()]);
 }
 
 /** Removes the record of a response whose generation was rejected. */

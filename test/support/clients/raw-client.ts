@@ -24,21 +24,32 @@ export interface RawClient {
   readonly closed: Promise<void>;
 }
 
+/** What a client on its own socket needs to send a request. */
+type Reached = Pick<TestGateway, "url" | "key">;
+
 /** Posts a chat completion on a raw socket. */
-export async function postRawChat(
-  gateway: Pick<TestGateway, "url" | "key">,
-  body: unknown,
-): Promise<RawClient> {
+export function postRawChat(gateway: Reached, body: unknown): Promise<RawClient> {
+  return postRaw(gateway, CHAT_PATH, body);
+}
+
+/** Posts JSON to a path below `/api/gateway` on a raw socket. */
+export async function postRaw(gateway: Reached, path: string, body: unknown): Promise<RawClient> {
   const text = JSON.stringify(body);
   const client = await dialRaw(gateway);
-  client.send(encodeChatHead(gateway, `content-length: ${Buffer.byteLength(text)}`) + text);
+  client.send(encodeHead(gateway, path, [`content-length: ${Buffer.byteLength(text)}`]) + text);
   return client;
 }
 
+const CHAT_PATH = "/chat/completions";
+
 /** Returns the head of a chat completion request, with the lines that frame its body. */
-export function encodeChatHead({ url, key }: Pick<TestGateway, "url" | "key">, ...framing: string[]): string {
+export function encodeChatHead(gateway: Reached, ...framing: string[]): string {
+  return encodeHead(gateway, CHAT_PATH, framing);
+}
+
+function encodeHead({ url, key }: Reached, path: string, framing: readonly string[]): string {
   const lines = [
-    "POST /api/gateway/chat/completions HTTP/1.1",
+    `POST /api/gateway${path} HTTP/1.1`,
     `host: ${new URL(url).host}`,
     `authorization: Bearer ${key}`,
     "content-type: application/json",

@@ -50,6 +50,18 @@ export interface AnswerKeeper {
   begin(id: string, readBody: () => Uint8Array): Promise<Failure | null>;
   /** Called before each attempt, when the request is admitted and its money is held. */
   onAttempt(): void;
+  /** Begins to keep the answer of a generation as it is streamed. Returns null if the reader of the stream keeps it. */
+  openStream(id: string): StreamKeeper | null;
+}
+
+/** Keeps a streamed answer, and changes what its client gets. */
+export interface StreamKeeper {
+  /** Reads the next piece of the answer. Returns what the client gets at once. The bytes may be reused after the call returns. */
+  read(piece: Uint8Array): Uint8Array;
+  /** Keeps the answer after its last piece. Resolves to the rest that the client gets. Never rejects. */
+  end(): Promise<Uint8Array>;
+  /** Keeps nothing of an answer whose client does not get its end. Does nothing after `end`. Never rejects. */
+  abandon(): Promise<void>;
 }
 
 /** A generation that was admitted, as extensions see it. */

@@ -3,6 +3,7 @@ import type { RelayEnding, RelayFinish } from "../../../wire/canonical/answer/re
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { BegunStream } from "../attempt/attempt.ts";
 import type { CancelReason } from "../call/cancellation.ts";
+import type { StreamKeeper } from "../call/extension.ts";
 import { classifyCancellation } from "../failures/classify-failure.ts";
 import { addWarnings } from "../records/describe-work.ts";
 import { reportUsage } from "../settle/charge.ts";
@@ -65,6 +66,8 @@ class StreamPump {
   private recordedAt: number;
   /** Pieces sent before the client's connection is ready. */
   private readonly pieces: Uint8Array[] = [];
+  /** Keeps a stream as a response object; null for none. A whole answer is kept after it was returned. */
+  private keeper: StreamKeeper | null = null;
   /** Null until the client's connection is ready. */
   private writer: ClientWriter | null = null;
   private readonly accounting: StreamAccounting;
@@ -73,7 +76,7 @@ class StreamPump {
   private readonly over = Promise.withResolvers<void>();
   /** Resolves when a cancelled answer has been settled. */
   private ending: Promise<void> | null = null;
-  /** Resolves when the client has read what was sent. */
+  /** Resolves when the client has read what was sent, and the answer is kept. */
   private closing: Promise<void> | undefined = undefined;
 
   constructor(
@@ -99,7 +102,8 @@ class StreamPump {
 
   /** Returns a direct stream of the runtime. It costs half as much as a pull stream, and its writes report backpressure. */
   stream(): ReadableStream<Uint8Array> {
-    const { cancellation, deps } = this.context;
+    const { call, cancellation, deps, record } = this.context;
+    this.keeper = call.keeps?.openStream(record.id) ?? null;
     this.send(this.begun.head);
     // If the client has already left, the stream is cancelled without a pull.
     cancellation.whenCancelled(() => this.endCancelled());
@@ -203,29 +207,47 @@ class StreamPump {
   private send(out: Buffer): void {
     if (out.length === 0) return;
     const now = this.context.deps.clock.now();
-    this.keepAlive.touch(now);
     if (!this.isOver && now - this.recordedAt >= RECORD_MS) {
       this.recordedAt = now;
       this.accounting.recordProgress();
     }
     this.context.extensions.onText(out);
-    this.write(out);
+    // The keeper may hold everything back, and the client then needs keep-alives.
+    const given = this.keep(out);
+    if (given.length > 0) this.keepAlive.touch(now);
+    this.pass(given);
   }
 
   private sendKeepAlive(): void {
     // A client that does not read needs no keep-alives, and buffering them would take unbounded memory. Audio has no comments.
     const isBytes = this.begun.relay.mediaType !== undefined;
-    if (this.writer?.room == null && !isBytes) this.write(KEEP_ALIVE);
+    if (this.writer?.room == null && !isBytes) this.pass(KEEP_ALIVE);
   }
 
   private write(piece: Uint8Array): void {
+    this.pass(this.keep(piece));
+  }
+
+  /** Returns what the client gets of a part of the answer. */
+  private keep(piece: Uint8Array): Uint8Array {
+    return this.keeper === null ? piece : this.keeper.read(piece);
+  }
+
+  /** Sends bytes to the client as they are. */
+  private pass(piece: Uint8Array): void {
     if (piece.length === 0) return;
     if (this.writer === null) this.pieces.push(piece);
     else this.writer.write(piece);
   }
 
   private close(): void {
-    this.closing = this.writer?.end();
+    this.closing = this.keeper === null ? this.writer?.end() : this.endKept(this.keeper);
+  }
+
+  /** Sends the end of an answer once it is kept, so that the client can continue it. */
+  private async endKept(keeper: StreamKeeper): Promise<void> {
+    this.pass(await keeper.end());
+    await this.writer?.end();
   }
 
   /** Ends the relay by what the upstream sent. `thrown` is the error that its connection ended with, or null. */
@@ -337,6 +359,7 @@ class StreamPump {
   private reset(): void {
     this.isReset = true;
     this.writer?.reset();
+    this.closing = this.keeper?.abandon();
   }
 
   private encodeFailure(out: Buffer, failure: Failure): Buffer {
@@ -363,6 +386,7 @@ class StreamPump {
       this.accounting.settleBroken("cancelled", reason === "client_stalled" ? STALLED : null);
       // The client does not read any more. Closing frees the stream.
       this.writer?.abandon();
+      this.closing = this.keeper?.abandon();
       return;
     }
     // The answer is complete except for its close (docs/api/errors.md, "Broken streams").

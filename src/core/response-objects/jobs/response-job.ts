@@ -58,7 +58,7 @@ export class ResponseJob {
     private readonly deps: JobDeps,
     private readonly response: KeptResponse,
   ) {
-    this.events = response.openStream();
+    this.events = response.openEvents();
   }
 
   /** The client of the generation, from whose view it leaves when the job is cancelled. */

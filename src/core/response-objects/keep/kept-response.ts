@@ -26,6 +26,7 @@ import {
 import { ObjectSeal } from "../records/seal-object.ts";
 import type { KeepDeps } from "./keep-deps.ts";
 import { keepTrying } from "./keep-trying.ts";
+import { KeptStream } from "./kept-stream.ts";
 import { rejectFull } from "./limits.ts";
 
 /** A request whose response may be kept. */
@@ -79,14 +80,14 @@ export class KeptResponse implements AnswerKeeper {
     return this.input.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
   }
 
-  /** Whether the store keeps it. */
-  get isKept(): boolean {
-    return this.request.isKept;
+  /** Reads the events of its answer. */
+  openEvents(): StateStream {
+    return new StateStream(this.fields, this.request.compaction);
   }
 
-  /** Reads the stream of its answer. */
-  openStream(): StateStream {
-    return new StateStream(this.fields, this.request.compaction);
+  /** Keeps a stream that its client reads. A job reads the stream itself. */
+  openStream(id: string): KeptStream | null {
+    return this.isBackground ? null : new KeptStream(id, this, this.openEvents());
   }
 
   /** Reads a whole answer, bytes as Latin-1; null if it should be a compaction and is none. */
