@@ -18,7 +18,7 @@ import { describeAsked } from "./asked-request.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { InferenceCall } from "./inference-call.ts";
 import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
-import { type ParsedRequest, parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
+import { type ParsedRequest, parseJoined, parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
 import { answerWarmUp, noteState, readTurn } from "./read-turn.ts";
 import { abandonState, keepAnswer, openState } from "./response-state.ts";
 import { startJob } from "./start-job.ts";
@@ -56,7 +56,7 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody, presentB
       if (state !== null) {
         ({ body } = state);
         if (turn !== null) noteState(turn, state);
-        parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
+        parsed = parseJoined(parser, parsed, body);
       }
       takeMemory(context, principal, parsed.request.memory.heldBytes + parsed.bodyBytes);
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";

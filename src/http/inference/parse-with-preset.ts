@@ -47,6 +47,15 @@ export async function parseWithPreset<
   return apply(await accountRoutes.of(principal.account.id), { parser, body, named });
 }
 
+/** Parses a request whose body was joined with what it continues. The settings of its preset are in the body already. */
+export function parseJoined<Request>(
+  parser: RequestParser<Request>,
+  { preset }: ParsedRequest<Request>,
+  body: Buffer,
+): ParsedRequest<Request> {
+  return { request: parser.parse(body), preset: preset === null ? null : { ...preset, body }, bodyBytes: 0 };
+}
+
 interface Named<Request> {
   readonly parser: RequestParser<Request>;
   readonly body: Buffer;

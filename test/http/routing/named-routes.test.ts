@@ -613,6 +613,35 @@ describe("a preset", () => {
     expect(lastBody()).toMatchObject({ model: "two", seed: 5 });
   });
 
+  test.each([{ model: "@review" }, { model: "acme/one", preset: "review" }])(
+    "is applied once to a response that is kept and continued: %p",
+    async (named) => {
+      await putPreset("@review", {
+        model: "acme/one",
+        system: "Be brief.",
+        parameters: { temperature: 0.5 },
+      });
+      const respond = async (body: object) => {
+        const response = await fetch(`${gateway.base}/responses`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: JSON.stringify({ ...named, store: true, ...body }),
+        });
+        return ((await response.json()) as { readonly id: string }).id;
+      };
+      const first = await respond({ input: "One" });
+      const second = await respond({ input: "Two", previous_response_id: first });
+      const sent = lastBody()?.["messages"] as { readonly role: string; readonly content: unknown }[];
+      expect(sent.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+      expect([sent[0]?.content, lastBody()?.["temperature"]]).toEqual(["Be brief.", 0.5]);
+      const record = await eventually("the record is saved", async () => {
+        const answer = await admin("GET", `/generations/${second}`);
+        return answer.status === 200 ? answer.data : null;
+      });
+      expect(record).toMatchObject({ named_routes: [{ name: "@review", kind: "preset", to: "acme/one" }] });
+    },
+  );
+
   test("may lead to other named routes and is explained with all steps", async () => {
     await putAlias("a", "acme/two");
     await putPreset("@review", { model: "a", provider: { sort: "latency" } });
