@@ -2,7 +2,7 @@ import type { Log } from "../../base/failures/log.ts";
 import type { StoreHealth } from "../../base/failures/store-health.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { BudgetWatch } from "../../core/extensions/budgets/budget-watch.ts";
-import { Ledger } from "../../core/ledger/credits/ledger.ts";
+import { HOLD_MARGIN_MS, Ledger } from "../../core/ledger/credits/ledger.ts";
 import { MemoryHoldBook } from "../../core/ledger/holds/memory-hold-book.ts";
 import { LeasedHoldBook } from "../../core/ledger/leases/leased-hold-book.ts";
 import type { Journal } from "../../core/usage/journal/journal.ts";
@@ -14,8 +14,6 @@ import { logQuarantined } from "../stores/log-quarantined.ts";
 import { createOutageLog, type OutageLog } from "../stores/outage-log.ts";
 import type { Stores } from "../stores/stores.ts";
 
-/** How long after the maximum duration of a generation its hold lapses. Milliseconds. */
-const HOLD_MARGIN_MS = 60_000;
 /** How long a hold waits for other gateways if these get no notifications, and notice the change at their next reading. Milliseconds. */
 const UNNOTIFIED_WAIT_MS = 700;
 

@@ -65,8 +65,8 @@ export interface GenerationCall extends AdmittedCall {
   /** The generation that it is a copy of, if it is shadow traffic. It then counts for no rate limit. */
   readonly shadowOf?: string;
   /**
-   * How long it may run, if that is longer than usual. Its hold and the lease of its record are then renewed while it runs. Milliseconds;
-   * absent or null: `timers.totalMs`.
+   * How long it may run, if that differs from other generations. Its hold and the lease of its record last as long. Milliseconds; absent
+   * or null: `timers.totalMs`.
    */
   readonly longestMs?: number | null;
   /** Returns this call with another body of its request, parsed. @throws GatewayError if the body is not valid. */

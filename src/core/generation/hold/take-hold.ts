@@ -36,7 +36,7 @@ export async function takeHold(deps: GenerationDeps, call: GenerationCall, order
   if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
   const costs = boundCosts(deps, request, order);
   if (costs.every((cost) => cost === null)) return { candidates, allowance: NO_HOLD };
-  const verdict = await deps.ledger.hold(principal, record, joinCosts(costs));
+  const verdict = await deps.ledger.hold(principal, record, joinCosts(costs), call.longestMs ?? null);
   if (verdict.kind === "held") {
     const target = { id: record.id, request, candidates, costs };
     return { candidates, allowance: new HeldAllowance(deps.ledger, target, verdict) };

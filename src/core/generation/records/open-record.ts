@@ -60,7 +60,7 @@ export function openRecord(
     provider: null,
     upstreamModel: null,
     outcome: "open",
-    lease: createLease(deps.gatewayId, requestedAt, deps.settings.timers.totalMs),
+    lease: createLease(deps.gatewayId, requestedAt, call.longestMs ?? deps.settings.timers.totalMs),
     error: null,
     errorMessage: undefined,
     errorField: undefined,

@@ -4,7 +4,7 @@ import type { AnswerRelay, RelayFinish } from "../../../wire/canonical/answer/re
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../../wire/conversation/usage.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { AttemptReport } from "../../routing/health/health.ts";
-import { createLease, type UsageRecord } from "../../usage/records/records.ts";
+import type { UsageRecord } from "../../usage/records/records.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
 import { classifyVendorError, type PromptSize } from "../failures/classify-vendor-error.ts";
@@ -73,15 +73,7 @@ export class StreamAccounting {
     const version: OpenRecord = { ...record, firstTokenAt };
     setUsage(version, charge);
     setHeld(version, allowance);
-    if ((this.context.call.longestMs ?? null) !== null) version.lease = this.renew();
     deps.recorder.write(version);
-  }
-
-  /** Keeps the hold of an answer that takes longer than usual. Returns the lease of its record. */
-  private renew(): UsageRecord["lease"] {
-    const { deps, record } = this.context;
-    deps.ledger.renew(record.id);
-    return createLease(deps.gatewayId, deps.clock.now(), deps.settings.timers.totalMs);
   }
 
   /** Returns the usage of an answer that has not ended. A vendor's early counts include the prompt, but not all output. */

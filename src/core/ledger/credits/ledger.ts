@@ -24,13 +24,16 @@ interface LedgerParts {
   /** Drained when the store must have every cost. */
   readonly recorder: Pick<Recorder, "drain">;
   readonly clock: Clock;
-  /** Milliseconds after which a hold lapses: longer than any generation may take, because a lapsed hold bounds nothing. */
+  /** Milliseconds after which a hold lapses: longer than a usual generation may take, because a lapsed hold bounds nothing. */
   readonly holdMs: number;
   /** Called when a request does not fit into a budget, with all budgets of its account. */
   readonly onBudgetRefused?:
     | ((budgets: readonly BudgetRecord[], budgetId: string, spender: Spender) => void)
     | undefined;
 }
+
+/** How long after the maximum duration of a generation its hold lapses. Milliseconds. */
+export const HOLD_MARGIN_MS = 60_000;
 
 /**
  * The balances of accounts. Holds are taken before an upstream is called. The cost of a generation is written with its record
@@ -51,14 +54,18 @@ export class Ledger {
 
   /**
    * Holds money for a caller's request, or returns the bound that prevents it, as `HoldBook.hold` does. `spender` is the open record: the
-   * generation counts for the limits of the day of its request. `cost` is in nanodollars.
+   * generation counts for the limits of the day of its request. Costs are in nanodollars. `longestMs` is how long the generation may run,
+   * if that differs from other generations; otherwise null. Its hold lasts as long from the beginning: a generation that waits for its
+   * provider does nothing that could renew it, and if its gateway dies, the hold ends with that anyway.
    */
   async hold(
     principal: Extract<InferencePrincipal, { kind: "key" }>,
     spender: Spender & Pick<HoldRequest, "id">,
     { least, expected, most }: Range,
+    longestMs: number | null = null,
   ): Promise<HoldVerdict> {
-    const { holdBook, clock, holdMs, onBudgetRefused } = this.parts;
+    const { holdBook, clock, onBudgetRefused } = this.parts;
+    const holdMs = longestMs === null ? this.parts.holdMs : longestMs + HOLD_MARGIN_MS;
     const { account } = principal;
     const { budgets } = account;
     const verdict = await holdBook.hold({
@@ -85,12 +92,6 @@ export class Ledger {
   /** Like `grow`, and waits a short time for what must be borrowed first. Never rejects. */
   growSoon(id: string, amount: number): Promise<number> {
     return this.parts.holdBook.growSoon(id, amount);
-  }
-
-  /** Keeps the hold of a generation that runs longer than usual. */
-  renew(id: string): void {
-    const { holdBook, clock, holdMs } = this.parts;
-    holdBook.renew(id, clock.now() + holdMs);
   }
 
   /** Ends the hold of a generation and charges its cost. */

@@ -14,7 +14,7 @@ import type {
 } from "./hold-book.ts";
 
 interface Hold {
-  request: HoldRequest;
+  readonly request: HoldRequest;
   /** Stays in memory as long as the hold exists. */
   readonly account: Account;
   /** The limits of the request, and limits that were set later and include it. */
@@ -159,12 +159,6 @@ export class Balances {
     const { available } = this.findAvailable(bounds, false);
     this.change(hold, Math.max(0, Math.min(amount - hold.amount, available)));
     return hold.amount;
-  }
-
-  /** See `HoldBook.renew`. */
-  renew(id: string, expiresAt: number): void {
-    const hold = this.running.get(id);
-    if (hold !== undefined && !hold.isLapsed) hold.request = { ...hold.request, expiresAt };
   }
 
   /** Ends a hold and charges `cost`. No-op without a hold. */

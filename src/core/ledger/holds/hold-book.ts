@@ -109,8 +109,6 @@ export interface HoldBook {
   grow(id: string, amount: number): number;
   /** Like `grow`, and waits a short time for what a shared book must borrow first. Never rejects. */
   growSoon(id: string, amount: number): Promise<number>;
-  /** Lets a hold that has not lapsed lapse later, while its generation still runs. No-op without a hold. */
-  renew(id: string, expiresAt: number): void;
   /** Ends a hold and charges `cost`, which may be 0. No-op without a hold. */
   settle(id: string, cost: number): void;
   /** Adds an amount to a balance that no store will add, and to the leases from which it was spent. No-op if the account is not cached. */

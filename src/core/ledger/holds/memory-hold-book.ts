@@ -67,10 +67,6 @@ export class MemoryHoldBook implements HoldBook {
     return this.grow(id, amount);
   }
 
-  renew(id: string, expiresAt: number): void {
-    this.balances.renew(id, expiresAt);
-  }
-
   settle(id: string, cost: number): void {
     if (this.lateLoads.size > 0) this.outdateLoads(id);
     this.balances.settle(id, cost);

@@ -38,7 +38,7 @@ const NOT_FILLED = { free: 0, need: 0 };
 
 /** A hold in progress. */
 export interface LeasedHold {
-  request: HoldRequest;
+  readonly request: HoldRequest;
   /** The leases that it counts for. */
   readonly bounds: readonly Bound[];
   /** The leases that it would count for if they had been bounded when it began. */

@@ -133,11 +133,6 @@ export class LeasedHoldBook implements HoldBook {
     return held;
   }
 
-  renew(id: string, expiresAt: number): void {
-    const hold = this.running.get(id);
-    if (hold !== undefined && hold.lapsedAt === null) hold.request = { ...hold.request, expiresAt };
-  }
-
   settle(id: string, cost: number): void {
     const hold = this.running.get(id);
     if (hold === undefined) return;
