@@ -34,6 +34,8 @@ export interface StoredResponseStore {
       readonly maxNames: number;
     },
   ): Promise<IdempotencyClaim>;
+  /** Returns whether a key is claimed, since `expiredAt` or later. */
+  isClaimed(key: IdempotencyKey, expiredAt: number): Promise<boolean>;
   storeResponse(key: IdempotencyKey, response: StoredResponse): Promise<void>;
   /** Releases a key whose request has changed nothing. */
   releaseKey(key: IdempotencyKey): Promise<void>;

@@ -42,6 +42,14 @@ export class SqlStoredResponseStore implements StoredResponseStore {
     throw new StoreError("the idempotency key is being claimed and released by other processes");
   }
 
+  async isClaimed({ scope, name }: IdempotencyKey, expiredAt: number): Promise<boolean> {
+    const found = await this.database.run(
+      sql`SELECT name FROM ${this.table}
+        WHERE scope = ${scope} AND name = ${name} AND created_at >= ${expiredAt}::bigint`,
+    );
+    return found.length === 1;
+  }
+
   async storeResponse({ scope, name }: IdempotencyKey, { status, body }: StoredResponse) {
     await this.database.run(
       sql`UPDATE ${this.table} SET status = ${status}, body = ${body} WHERE scope = ${scope} AND name = ${name}`,

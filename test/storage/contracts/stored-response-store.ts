@@ -42,6 +42,17 @@ export function testStoredResponseStore(createStore: CreateStore<StoredResponseS
       expect((await store.claimKey(keyOf("a"), claim)).kind).toBe("first");
     });
 
+    test("says whether an idempotency key is claimed, until it is released or has expired", async () => {
+      const store = await createStore();
+      expect(await store.isClaimed(keyOf("a"), 0)).toBe(false);
+      await store.claimKey(keyOf("a"), claim);
+      expect(await store.isClaimed(keyOf("a"), 0)).toBe(true);
+      expect(await store.isClaimed(keyOf("a", "key_b"), 0)).toBe(false);
+      expect(await store.isClaimed(keyOf("a"), claim.at + 1)).toBe(false);
+      await store.releaseKey(keyOf("a"));
+      expect(await store.isClaimed(keyOf("a"), 0)).toBe(false);
+    });
+
     test("bounds the idempotency keys of each scope separately", async () => {
       const store = await createStore();
       for (const name of ["a", "b", "c"]) await store.claimKey(keyOf(name), claim);

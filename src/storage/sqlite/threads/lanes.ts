@@ -61,7 +61,7 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     acceptInvitation: "write",
     deleteEndedInvitations: "write",
   },
-  answers: { claimKey: "write", storeResponse: "write", releaseKey: "write" },
+  answers: { claimKey: "write", isClaimed: "lookup", storeResponse: "write", releaseKey: "write" },
   audit: {
     appendAudit: "write",
     beginChange: "write",
