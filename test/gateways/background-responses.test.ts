@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/databases/postgres.ts";
+import { eventually } from "../support/eventually.ts";
 import type { TestGateway } from "../support/gateway/gateway.ts";
 import { createAccountTools } from "../support/gateway/management.ts";
 import { findLedgerProblems, manage } from "../support/money.ts";
@@ -95,6 +96,24 @@ providers:
     expect(cancelled).toMatchObject({ id, status: "cancelled" });
     await call?.connection.closed;
     expect((await read(first, id)).usage.cost).toBeGreaterThan(0);
+  });
+
+  test("with an Idempotency-Key is returned by the other gateway when its request is repeated there, while it runs and afterwards", async () => {
+    const repeat = async (at: TestGateway): Promise<Answered> => {
+      const response = await fetch(`${at.base}/responses`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "idempotency-key": "job-1" },
+        body: JSON.stringify({ model: "acme/model", input: "Hi", background: true }),
+      });
+      return response.json() as Promise<Answered>;
+    };
+    const { id } = await repeat(first);
+    expect(await repeat(second)).toMatchObject({ id, status: "in_progress" });
+    const [call] = vendor.calls.slice(-1);
+    call?.openGate();
+    await eventually("the response has ended", async () => (await read(second, id)).status === "completed");
+    expect(await repeat(second)).toEqual(await read(first, id));
+    expect(vendor.calls).toHaveLength(1);
   });
 });
 

@@ -47,19 +47,23 @@ export async function expectExactBooks(
   { requests }: SessionVendors,
   accountId: string,
 ): Promise<void> {
-  const wanted = [...responses, ...abandoned].map(({ id }) => id).toSorted();
+  const answers = [...responses, ...abandoned].map(({ id }) => id);
+  // A repeated request has the response of the first one, and a record of its own.
+  const wanted = [...new Set(answers)].toSorted();
   // Other gateways write their last records within a tenth of a second.
   const ids = await eventually("all records are stored", async () => {
     const { body } = await manage(gateway, `/generations?account_id=${accountId}&limit=100`);
     const rows = body["data"] as Item[];
-    const isSettled = rows.length >= wanted.length && rows.every(({ outcome }) => outcome !== "open");
+    const isSettled = rows.length >= answers.length && rows.every(({ outcome }) => outcome !== "open");
     return isSettled ? rows.map(({ id }) => id as string) : null;
   });
-  expect(ids.toSorted()).toEqual(wanted);
+  expect(ids).toHaveLength(answers.length);
   expect(await findLedgerProblems(gateway)).toEqual([]);
   const records = await Promise.all(
     ids.map(async (id) => (await manage(gateway, `/generations/${id}`)).body["data"] as Item),
   );
+  const own = records.filter(({ outcome }) => outcome !== "cached");
+  expect(own.map(({ id }) => id).toSorted()).toEqual(wanted);
   const completed = records.filter(({ outcome }) => outcome === "completed");
   const billed = requests.flatMap(({ usage, provider }) =>
     usage === null ? [] : [`${provider} ${priceOf(usage)}`],

@@ -350,9 +350,10 @@ function buildFeatures(
   const follow = (config: Config) => guardrails.replace(readGuardrails(config.guardrails, createHook));
   follow(live.current());
   live.subscribe(follow);
-  // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
-  const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
-  const first = [createRequestLog({ clock, log }), guardrails, budgetWatch, healthHistory, BEGIN_RESPONSE];
+  // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts. A repeated request
+  // begins no response of its own: it has the one of the first request. An answer of the cache is kept as a new response.
+  const own = [promptLog, repeatable, BEGIN_RESPONSE, new AnswerCache(answers), shadow];
+  const first = [createRequestLog({ clock, log }), guardrails, budgetWatch, healthHistory];
   const extensions = [...first, ...own];
   return { extensions, promptLog, repeatable, shadow };
 }

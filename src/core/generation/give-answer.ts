@@ -64,7 +64,8 @@ export async function giveReplacement(
   settleWritten(generation, settled, ending);
   generation.lifetime.end();
   const { stream } = call.request;
-  return generation.result(stream ? { kind: "stream", stream: bytes } : { kind: "json", body }, null);
+  const result = generation.result(stream ? { kind: "stream", stream: bytes } : { kind: "json", body }, null);
+  return replay === undefined ? result : { ...result, replayOf: replay.of };
 }
 
 async function giveStream(

@@ -14,7 +14,7 @@ import { deleteResponse, listInputItems, type Reading, readResponse } from "./ch
 import { Conversations } from "./conversations.ts";
 import { ResponseJobs } from "./jobs/response-jobs.ts";
 import type { KeepDeps } from "./keep/keep-deps.ts";
-import { KeptResponse } from "./keep/kept-response.ts";
+import { type KeptRequest, KeptResponse } from "./keep/kept-response.ts";
 import { rejectFull, rejectLongChain } from "./keep/limits.ts";
 import {
   type ObjectContent,
@@ -35,12 +35,21 @@ export interface StatefulRequest {
   /** Nothing of it may be stored. */
   readonly zeroRetention: boolean;
   readonly memory: StateMemory;
+  /** See `AnswerKeeper.sentHash`. */
+  readonly sentHash: string | null;
 }
 
 /** A chain from its last compaction on, and the items that a request refers to. */
 interface ReadChain extends ChainItems {
   readonly referenced: ItemsById;
 }
+
+/** What a request continues, and the items that it adds to it. */
+interface Continued extends Pick<KeptRequest, "added" | "chainEnd" | "isKept" | "isJoined"> {
+  readonly chain: ReadChain;
+}
+
+const NO_CHAIN: ReadChain = { items: [], handovers: {}, referenced: new Map() };
 
 /** A request with state whose chain was read. */
 export interface OpenedState {
@@ -87,21 +96,38 @@ export class ResponseObjects {
     return opened;
   }
 
+  /**
+   * Prepares a request that repeats another one, whose answer it gets. Reads nothing of what it continues, which the first request may have
+   * changed, or may be using. Its response cannot begin.
+   * @throws GatewayError `invalid_request` under zero data retention, and as `StateMemory.take`.
+   */
+  openRepeated(request: StatefulRequest): OpenedState {
+    const isKept = this.decideKept(request);
+    const nothing = { chain: NO_CHAIN, added: [], chainEnd: { last: null, next: null }, isKept };
+    const opened = this.prepare(request, { ...nothing, isJoined: false });
+    request.memory.take(opened.body.length);
+    return opened;
+  }
+
   /** Reads the chain, and joins the request with it. */
   private async join(
     request: StatefulRequest,
     { isKept, chainEnd }: { readonly isKept: boolean; readonly chainEnd: ChainEnd },
   ): Promise<OpenedState> {
-    const { state, owner, model, isStreamed } = request;
-    const { asked } = state;
     const chain = await this.readChain(request, chainEnd);
-    const added = state.listAdded(chain.referenced);
+    const added = request.state.listAdded(chain.referenced);
     if (isKept) await this.requireRoom(request, chainEnd, added);
+    return this.prepare(request, { chain, added, chainEnd, isKept, isJoined: true });
+  }
+
+  private prepare(request: StatefulRequest, { chain, ...continued }: Continued): OpenedState {
+    const { state, owner, model, isStreamed, sentHash } = request;
+    const { asked } = state;
     const isNative = request.compactsNatively && this.deps.settings().compactsNatively;
     const compacts = asked.compacts && !isNative;
     const compaction = compacts ? new CompactionAnswer(this.sealFor(owner)) : null;
     const body = state.join({ ...this.listJoined(request, chain), compacts });
-    const kept = { owner, asked, model, added, chainEnd, body, isKept, compaction };
+    const kept = { ...continued, owner, asked, model, body, compaction, sentHash };
     return { body, isStreamed, response: new KeptResponse(this.deps, kept) };
   }
 

@@ -52,14 +52,15 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody, presentB
       if (large) await context.deps.bodies.ownTurn();
       parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
       if (large) await context.deps.bodies.ownTurn();
-      state = await openState(context, principal, parsed.request);
+      const idempotencyName = request.headers.get(IDEMPOTENCY_HEADER);
+      state = await openState(context, { principal, request: parsed.request, body, idempotencyName });
       if (state !== null) {
         ({ body } = state);
         if (turn !== null) noteState(turn, state);
         parsed = parseJoined(parser, parsed, body);
       }
       takeMemory(context, principal, parsed.request.memory.heldBytes + parsed.bodyBytes);
-      const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
+      const isRepeatable = idempotencyName !== null && principal.kind !== "anonymous";
       const memory = new BodyMemory(body, parsed.request.memory.heldBytes, context.bodyShare);
       const keeps = state?.response ?? null;
       const job = keeps?.isBackground === true ? context.deps.features.responses.jobs.prepare(keeps) : null;
@@ -70,7 +71,9 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody, presentB
       if (turn?.frame?.isWarmUp === true) return await answerWarmUp(turn, context, call);
       const generating = generate(context.deps.generation, call);
       const started =
-        job === null || state === null ? null : await startJob(context, { job, state, generating });
+        job === null || state === null
+          ? null
+          : await startJob(context, { job, state, generating, principal });
       if (started !== null) return started;
       const generated = await generating;
       const kept = keeps === null ? generated : await keepAnswer(generated, keeps);

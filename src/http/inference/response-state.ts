@@ -1,4 +1,5 @@
 import { type Failure, fail } from "../../base/failures/errors.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
 import { policyOf } from "../../core/accounts/records/merge-policies.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import type { GenerationResult } from "../../core/generation/call/call.ts";
@@ -13,17 +14,26 @@ import { type AskedState, isStateless } from "../../wire/openai-responses/state/
 import type { HttpDeps, RequestContext } from "../context/context.ts";
 import { memoryOf } from "../middleware/read-body.ts";
 
+/** A request as its client has sent it. */
+interface SentRequest {
+  readonly principal: InferencePrincipal;
+  readonly request: InferenceRequest;
+  readonly body: Buffer;
+  /** The header `Idempotency-Key`; null if it is absent. */
+  readonly idempotencyName: string | null;
+}
+
 /**
- * Reads what a request continues, and prepares keeping its response; null for a request without state.
+ * Reads what a request continues, and prepares keeping its response; null for a request without state. A request whose idempotency key is
+ * in use continues nothing: it gets the answer of the first one.
  * @throws GatewayError as `ResponseObjects.open`; `authentication` without a key.
  */
 export async function openState(
   context: RequestContext,
-  principal: InferencePrincipal,
-  request: InferenceRequest,
+  { principal, request, body, idempotencyName: name }: SentRequest,
 ): Promise<OpenedState | null> {
   const {
-    features: { responses },
+    features: { responses, repeatable },
     generation,
   } = context.deps;
   const state = request.readState?.();
@@ -32,7 +42,8 @@ export async function openState(
   if (principal.kind === "anonymous") return isAsked ? rejectAnonymous(state.asked) : null;
   if (!isAsked && !(responses.storesByDefault && state.asked.store !== false)) return null;
   const { zeroRetention } = policyOf(generation.settings.policy, principal);
-  return responses.open({
+  const key = name === null ? null : { scope: principal.key.id, name };
+  const stateful = {
     owner: ownerOf(principal),
     state,
     isStreamed: request.stream,
@@ -40,7 +51,16 @@ export async function openState(
     model: request.model,
     zeroRetention: zeroRetention !== null || request.preferences.zeroRetention,
     memory: memoryOf(context, principal),
-  });
+    sentHash: key === null ? null : sha256(body, "hex"),
+  };
+  if (await repeatable.isRepeated(key)) return responses.openRepeated(stateful);
+  try {
+    return await responses.open(stateful);
+  } catch (error) {
+    // The first request may have begun meanwhile, and use the conversation.
+    if (await repeatable.isRepeated(key)) return responses.openRepeated(stateful);
+    throw error;
+  }
 }
 
 /** Whether an endpoint of a model makes compactions: those of OpenAI and Azure, which also have namespaces of tools. */

@@ -301,6 +301,25 @@ export function memoryOf(context: RequestContext, principal: Principal): StateMe
   };
 }
 
+/** Reads kept responses for a request whose own memory was released, in memory that is counted while it reads. */
+export async function withOwnMemory<Read>(
+  { deps }: Pick<RequestContext, "deps">,
+  principal: Principal,
+  read: (memory: StateMemory) => Promise<Read>,
+): Promise<Read> {
+  const share = deps.bodies.bodyBudget.openShare(holderOf(principal));
+  try {
+    return await read({
+      take: (bytes) => {
+        if (!share.takeExtra(bytes)) rejectForMemory(share, principal, bytes);
+      },
+      giveBack: (bytes) => share.giveBack(bytes),
+    });
+  } finally {
+    share.release();
+  }
+}
+
 /**
  * Rejects a request for which the memory budget has no room.
  * @throws GatewayError `rate_limit_exceeded` if the holder's other requests use up its share, otherwise `unavailable`.

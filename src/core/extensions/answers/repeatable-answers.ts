@@ -5,6 +5,7 @@ import type { Clock } from "../../../base/time/clock.ts";
 import { DAY_MS } from "../../../base/time/time.ts";
 import type {
   AdmittedGeneration,
+  AnswerKeeper,
   Extension,
   ExtensionPoints,
   GateDecision,
@@ -27,7 +28,7 @@ import { BoundedText } from "../bounded-text.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import { MAX_KEPT_BYTES } from "./answer-cache.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
-import { costOfAnswer, isBinary, replay } from "./replay.ts";
+import { costOfAnswer, isBinary, replay, replayResponse } from "./replay.ts";
 import { RunningAnswers } from "./running-answers.ts";
 
 interface RepeatableAnswersDeps {
@@ -72,6 +73,15 @@ export class RepeatableAnswers implements Extension {
     });
   }
 
+  /**
+   * Returns whether the name of an idempotency key is in use, by the same request or another one. Null stands for the name of a request
+   * without the header. Rejects with a `StoreError`.
+   */
+  async isRepeated(key: IdempotencyKey | null): Promise<boolean> {
+    if (key === null || !isIdempotencyName(key.name)) return false;
+    return this.deps.claims.isClaimed(key, this.deps.clock.now() - DAY_MS);
+  }
+
   /** Resolves when what is known of ended generations is stored. */
   drain(): Promise<void> {
     return this.pending.drain();
@@ -105,7 +115,8 @@ class RepeatableGeneration implements ExtensionPoints {
     const { key, claims, generation, running } = this.parts;
     if (!isIdempotencyName(key.name)) return { kind: "reject", failure: describeBadName() };
     const { call } = generation;
-    const fingerprint = sha256(`${generation.describeRequest()} ${sha256(readBody(), "hex")}`, "hex");
+    const bodyHash = this.keeps?.sentHash ?? sha256(readBody(), "hex");
+    const fingerprint = sha256(`${generation.describeRequest()} ${bodyHash}`, "hex");
     const claim = await this.claim(fingerprint);
     if (claim.kind === "full") return { kind: "reject", failure: describeTooManyNames() };
     if (claim.kind === "repeated") return this.repeat(claim, fingerprint);
@@ -114,14 +125,30 @@ class RepeatableGeneration implements ExtensionPoints {
       return { kind: "continue" };
     }
     running.begin(this.name);
-    this.text = new BoundedText(isBinary(call.request) ? 0 : MAX_KEPT_BYTES, call);
+    const isReplayed = !isBinary(call.request) && !this.isJob;
+    this.text = new BoundedText(isReplayed ? MAX_KEPT_BYTES : 0, call);
     return { kind: "continue" };
+  }
+
+  private get keeps(): AnswerKeeper | null {
+    return this.parts.generation.call.keeps ?? null;
+  }
+
+  /** Whether it is a background response, which repetitions get as it is at that moment. */
+  private get isJob(): boolean {
+    return this.keeps?.isBackground ?? false;
   }
 
   private claim(fingerprint: string): Promise<IdempotencyClaim> {
     const { key, claims, clock } = this.parts;
     const at = clock.now();
     return claims.claimKey(key, { fingerprint, at, expiredAt: at - DAY_MS, maxNames: MAX_NAMES });
+  }
+
+  /** A job is accepted now, and its outcome is its response, whatever becomes of it. */
+  beforeAttempt(): null {
+    if (this.isJob && this.text !== null) this.keepJob();
+    return null;
   }
 
   onText(delta: Uint8Array): void {
@@ -135,6 +162,10 @@ class RepeatableGeneration implements ExtensionPoints {
     const isFree = failure !== null && record.costNanodollars === 0;
     if (isFree) {
       this.onAbandoned();
+      return;
+    }
+    if (this.isJob) {
+      this.keepJob();
       return;
     }
     // What was charged must not be charged again. A broken stream is returned again as it was. A failure instead of an answer, such as
@@ -153,12 +184,25 @@ class RepeatableGeneration implements ExtensionPoints {
     onWriting(claims.releaseKey(key).finally(() => running.end(this.name, "given up")));
   }
 
+  private keepJob(): void {
+    this.text = null;
+    const { claims, key, generation, running, onWriting } = this.parts;
+    const body = JSON.stringify({ generation_id: generation.id });
+    const writing = claims.storeResponse(key, { status: 200, body });
+    const known = writing.finally(() => running.end(this.name, "not kept"));
+    // A client that has got the response can repeat its request at any gateway.
+    this.keeps?.answerAfter(known.catch(() => {}));
+    onWriting(known);
+  }
+
   private keep(record: UsageRecord, body: string | null): void {
     const { id, status } = record;
     const { claims, store, clock, key, running, onWriting } = this.parts;
+    const { keeps } = this;
     const costNanodollars = costOfAnswer(record);
     const answer = body === null ? null : { generationId: id, body, createdAt: clock.now(), costNanodollars };
     const write = async () => {
+      if (keeps?.isKept === true) await waitAtMost(clock, STORING_MS, keeps.whenEnded());
       if (answer !== null) await store.keepAnswer(this.name, answer, DAY_MS);
       await claims.storeResponse(key, { status: status ?? 200, body: JSON.stringify({ generation_id: id }) });
     };
@@ -171,15 +215,22 @@ class RepeatableGeneration implements ExtensionPoints {
   ): Promise<GateDecision> {
     if (fingerprint !== expected) return reject(OTHER_REQUEST);
     const ended = (await this.parts.running.find(this.name)) ?? "not kept";
-    const kept = typeof ended === "string" ? await this.parts.store.findAnswer(this.name) : ended;
+    const kept = typeof ended === "string" ? await this.findAnswer() : ended;
     if (kept !== null) return this.give(kept);
     // The generation that was waited for here may have stored its outcome after the claim was read.
     const known = answer ?? (await this.findOutcome(expected));
     if (known === null) return reject(UNKNOWN_OUTCOME);
     const { generation_id: id } = JSON.parse(known.body ?? "{}") as { readonly generation_id?: string };
+    if (id !== undefined && this.isJob && (await this.keeps?.isStored(id)) === true)
+      return replayResponse(id, { by: "idempotency_key", headers: REPLAYED });
     return reject(
       `The request with this Idempotency-Key was answered and charged as ${id ?? "another generation"}, but its answer was not kept. Use a new key to ask again.`,
     );
+  }
+
+  /** The answer of a job is read from its response. */
+  private async findAnswer(): Promise<StoredAnswer | null> {
+    return this.isJob ? null : this.parts.store.findAnswer(this.name);
   }
 
   private async findOutcome(fingerprint: string) {
@@ -191,9 +242,25 @@ class RepeatableGeneration implements ExtensionPoints {
   }
 
   private give(answer: StoredAnswer): GateDecision {
-    const headers = { "idempotent-replayed": "true" };
-    return replay(answer, { asId: this.parts.generation.id, by: "idempotency_key", headers });
+    const asId = this.keeps?.isKept === true ? answer.generationId : this.parts.generation.id;
+    return replay(answer, { asId, by: "idempotency_key", headers: REPLAYED });
   }
+}
+
+const REPLAYED = { "idempotent-replayed": "true" };
+
+/**
+ * How long a repetition waits until the response of the first request is stored, under the id that the repetition gets. It is stored when its
+ * client reads the end of its answer. Milliseconds.
+ */
+const STORING_MS = 10_000;
+
+/** Resolves with `work`, or after a time. */
+async function waitAtMost(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = clock.after(ms, resolve);
+  await Promise.race([work, promise]);
+  timer.cancel();
 }
 
 function reject(message: string): GateDecision {

@@ -18,10 +18,23 @@ export function costOfAnswer({ costNanodollars, upstreamCostNanodollars, isByok 
 
 /** How a stored answer is returned. */
 interface ReplayForm {
-  /** The id of the generation that returns it. */
+  /** The id that the answer has: that of the generation that returns it, or the earlier one if that is the id of a kept response. */
   readonly asId: string;
   readonly by: ReplayFeature;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns a kept background response as the answer of another generation. Who presents the answer reads the response: it may still run. What
+ * it costs, and the repetition saves, is not known then.
+ */
+export function replayResponse(id: string, { by, headers }: Omit<ReplayForm, "asId">): GateDecision {
+  return {
+    kind: "replace",
+    body: "",
+    replay: { of: id, by, savedNanodollars: 0 },
+    headers: { ...headers, [ORIGIN_HEADER]: id },
+  };
 }
 
 /**

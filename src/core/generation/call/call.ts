@@ -189,6 +189,8 @@ export interface GenerationResult {
   readonly limit: RateLimitStatus | null;
   /** Further response headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The id of the generation whose answer is replayed; absent if the answer is its own. */
+  readonly replayOf?: string;
   readonly answer: /** `mediaType` is absent for JSON. */
     | { readonly kind: "json"; readonly body: string | Buffer; readonly mediaType?: string }
     /** `mediaType` is absent for server-sent events. */

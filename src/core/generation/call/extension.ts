@@ -41,8 +41,14 @@ export interface AdmittedCall {
   readonly logFields: Readonly<Record<string, unknown>>;
 }
 
-/** An answer that is kept as a response object. */
+/** What becomes of an answer as a response object, and what its request has sent. */
 export interface AnswerKeeper {
+  /** Whether the answer is kept, under the id of the generation that makes it. */
+  readonly isKept: boolean;
+  /** Whether the client gets the response when it is accepted, and not when it has ended. */
+  readonly isBackground: boolean;
+  /** The hash of the body as the client has sent it, before it was joined with what it continues; null for a request that is not repeatable. */
+  readonly sentHash: string | null;
   /**
    * Begins under the id of the generation, with the body that gates have masked. Resolves to the failure if it may not begin, such as for a
    * conversation that is in use. Rejects with a `StoreError`.
@@ -52,6 +58,12 @@ export interface AnswerKeeper {
   onAttempt(): void;
   /** Begins to keep the answer of a generation as it is streamed. Returns null if the reader of the stream keeps it. */
   openStream(id: string): StreamKeeper | null;
+  /** Lets the client get a background response only once `recorded` has resolved. */
+  answerAfter(recorded: Promise<void>): void;
+  /** Resolves when the response is stored, or when it is known that it will not be. */
+  whenEnded(): Promise<void>;
+  /** Returns whether the store has a response. Rejects with a `StoreError`. */
+  isStored(id: string): Promise<boolean>;
 }
 
 /** Keeps a streamed answer, and changes what its client gets. */

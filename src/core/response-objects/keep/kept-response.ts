@@ -43,6 +43,13 @@ export interface KeptRequest {
   readonly isKept: boolean;
   /** Makes a compaction of the answer; null if it stays an answer. */
   readonly compaction: CompactionAnswer | null;
+  /** See `AnswerKeeper.sentHash`. */
+  readonly sentHash: string | null;
+  /**
+   * Whether the request was joined with what it continues. A request whose idempotency key is in use was not: it gets the answer of the
+   * first one, which may just be adding its turn to the same conversation.
+   */
+  readonly isJoined: boolean;
 }
 
 /** One response of a request with state, from its admission to its end. */
@@ -57,6 +64,8 @@ export class KeptResponse implements AnswerKeeper {
   private begun: StoredObject | null = null;
   private seal: ObjectSeal | null = null;
   private readonly accepted = Promise.withResolvers<StoredObject>();
+  private readonly ended = Promise.withResolvers<void>();
+  private recorded: Promise<void> | null = null;
   private readonly request: Omit<KeptRequest, "added" | "body">;
 
   constructor(
@@ -102,6 +111,24 @@ export class KeptResponse implements AnswerKeeper {
     return this.request.asked.isBackground;
   }
 
+  get isKept(): boolean {
+    return this.request.isKept;
+  }
+
+  get sentHash(): string | null {
+    return this.request.sentHash;
+  }
+
+  /** Whose it is. */
+  get owner(): ObjectOwner {
+    return this.request.owner;
+  }
+
+  /** Whether it began. One whose request is a repetition does not: the answer and the object are those of the first request. */
+  get hasBegun(): boolean {
+    return this.unsent === null;
+  }
+
   /** Returns the record of the running response. @throws Error before it has begun. */
   requireBegun(): StoredObject {
     if (this.begun === null) throw new Error("the response has not begun");
@@ -121,7 +148,8 @@ export class KeptResponse implements AnswerKeeper {
 
   /** Adds the running response if it has to be found before its answer: by its conversation, or as a job. */
   async begin(id: string, readBody: () => Uint8Array): Promise<Failure | null> {
-    const { asked, isKept } = this.request;
+    const { asked, isKept, isJoined } = this.request;
+    if (!isJoined) return REPEATED_TOO_EARLY;
     const { unsent } = this;
     this.unsent = null;
     if (!isKept || unsent === null) return null;
@@ -152,14 +180,32 @@ export class KeptResponse implements AnswerKeeper {
     return this.accepted.promise;
   }
 
+  answerAfter(recorded: Promise<void>): void {
+    this.recorded = recorded;
+  }
+
+  /** Resolves when the client may get a background response that was accepted, or whose generation has ended. */
+  async whenRecorded(): Promise<void> {
+    await this.recorded;
+  }
+
+  whenEnded(): Promise<void> {
+    return this.ended.promise;
+  }
+
+  async isStored(id: string): Promise<boolean> {
+    return (await this.deps.store.findHead(id, this.deps.clock.now())) !== null;
+  }
+
   /**
    * Stores a response that has ended, before its client gets the end. Returns whether it is stored. A failure is logged: the answer was paid
-   * for, and its client gets it.
+   * for, and its client gets it. The answer to a repeated request is stored already.
    */
   async end(id: string, ended: EndedResponse): Promise<boolean> {
-    if (!this.request.isKept) return false;
+    const status = ended.status as ResponseStatus;
     try {
-      return await this.store(id, ended.status as ResponseStatus, ended);
+      if (!this.request.isKept) return false;
+      return this.hasBegun ? await this.store(id, status, ended) : !this.leavesConversation(status);
     } catch (error) {
       this.deps.log.warn("a response could not be stored", {
         generation_id: id,
@@ -169,7 +215,14 @@ export class KeptResponse implements AnswerKeeper {
       // It may be stored nevertheless.
       await this.remove(id);
       return false;
+    } finally {
+      this.ended.resolve();
     }
+  }
+
+  /** Whether an answer is not kept because it failed: its items are no part of its conversation. */
+  private leavesConversation(status: ResponseStatus): boolean {
+    return this.request.asked.conversationId !== null && !this.isBackground && status === "failed";
   }
 
   /** Replaces the items that the request has added by those that are sent, in which guardrails have masked texts. */
@@ -186,6 +239,7 @@ export class KeptResponse implements AnswerKeeper {
     const { begun } = this;
     this.begun = null;
     if (begun !== null) await this.remove(begun.id);
+    this.ended.resolve();
   }
 
   /** Removes a record. If the store is unavailable, it is tried again without its client. */
@@ -212,9 +266,7 @@ export class KeptResponse implements AnswerKeeper {
     status: ResponseStatus,
     ended: Pick<EndedResponse, "output" | "response"> & { readonly eventBytes?: number },
   ): Promise<boolean> {
-    const { conversationId } = this.request.asked;
-    // The items of a failed answer are no part of a conversation.
-    if (conversationId !== null && !this.isBackground && status === "failed") {
+    if (this.leavesConversation(status)) {
       await this.abandon();
       return false;
     }
@@ -287,6 +339,13 @@ export class KeptResponse implements AnswerKeeper {
     };
   }
 }
+
+/** The first request with an idempotency key was running when this one arrived, and has released the key before this one could wait for it. */
+const REPEATED_TOO_EARLY: Failure = {
+  code: "conflict",
+  message: "The first request with this Idempotency-Key has just failed, at no cost. Send the request again.",
+  metadata: { field: "Idempotency-Key" },
+};
 
 function placeOf(id: string, next: ChainPlace | null, bytes: number): ChainPlace {
   return next === null

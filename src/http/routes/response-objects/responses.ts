@@ -1,10 +1,8 @@
 import { rejectField } from "../../../base/failures/errors.ts";
-import type { Fields } from "../../../base/json/fields.ts";
-import { toDollars } from "../../../base/numbers/money.ts";
 import { pageOf, presentResponse } from "../../../core/response-objects/present-response.ts";
 import type { RequestContext } from "../../context/context.ts";
 import type { Routes } from "../../inference/api-routes.ts";
-import { streamEvents } from "../../inference/start-job.ts";
+import { streamEvents, withCost } from "../../inference/start-job.ts";
 import { readPageQuery, stateHandler } from "./state-handler.ts";
 
 /** What clients do with responses that the gateway keeps, under every gateway prefix (docs/api/responses.md). */
@@ -50,22 +48,4 @@ function readAfter({ query }: RequestContext): number {
   return Number.isInteger(number) && number >= 0
     ? number
     : rejectField("starting_after", "must be the sequence_number of an event");
-}
-
-/** Adds the cost of a response that has no usage of its own, because it failed or was cancelled. */
-async function withCost({ deps }: RequestContext, response: Fields): Promise<Fields> {
-  if (response["usage"] !== null || response["status"] === "in_progress") return response;
-  const record = await deps.generation.recorder.find(String(response["id"]));
-  if (record === null || record.outcome === "open") return response;
-  const { promptTokens, completionTokens, cachedTokens, reasoningTokens, costNanodollars } = record;
-  const usage = {
-    input_tokens: promptTokens,
-    input_tokens_details: { cached_tokens: cachedTokens },
-    output_tokens: completionTokens,
-    output_tokens_details: { reasoning_tokens: reasoningTokens },
-    total_tokens: promptTokens + completionTokens,
-    cost: toDollars(costNanodollars),
-    estimated: record.estimated,
-  };
-  return { ...response, usage };
 }
