@@ -36,7 +36,7 @@ describe.skipIf(CHROMIUM === null)("kept responses in a browser", () => {
       yaml: `
 providers:
   mine: {base_url: "${vendor.baseUrl}", api_keys: [k], models: [{id: acme/model, context_length: 128000, prices: {prompt: "0.000001", completion: "0.00001"}}]}
-responses: {account_bytes: 20000, retention_days: 7}`,
+responses: {account_bytes: 200000, retention_days: 7}`,
     });
     const create = createAccountTools(gateway);
     const ids: Record<string, string> = {};
@@ -141,7 +141,7 @@ responses: {account_bytes: 20000, retention_days: 7}`,
   test("an account without kept responses says how to keep one", async () => {
     const page = await open("owner", `/people/${organization}?tab=responses`);
     await expectVisible(page.getByText("No responses are kept"));
-    expect(await textsOf(page, ".kept-share")).toEqual(["0 B of 20 kB kept (0 %)"]);
+    expect(await textsOf(page, ".kept-share")).toEqual(["0 B of 200 kB kept (0 %)"]);
     await examine(page, "empty");
   });
 
@@ -234,7 +234,7 @@ responses: {account_bytes: 20000, retention_days: 7}`,
   test("the tab of an account lists them with filters, and how much of the limit is used", async () => {
     const { id, call } = await begin(keys.service);
     const page = await open("owner", `/people/${organization}?tab=responses`);
-    await expectVisible(page.getByText(/ of 20 kB kept/));
+    await expectVisible(page.getByText(/ of 200 kB kept/));
     await expectVisible(page.getByText("Deleted 7 days after their last use."));
     const rows = page.locator("tbody tr");
     expect(await rows.count()).toBeGreaterThan(3);

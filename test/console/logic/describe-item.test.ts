@@ -27,7 +27,7 @@ describe("an item of a kept response", () => {
 });
 
 test("a size is shown in decimal units with three digits at most", () => {
-  expect([0, 840, 1_000, 12_345, 123_456, 1_050_000, 1_073_741_824].map(formatBytes)).toEqual([
-    ...["0 B", "840 B", "1 kB", "12.3 kB", "123 kB", "1.05 MB", "1.07 GB"],
-  ]);
+  expect(
+    [0, 840, 1_000, 10_000, 12_345, 200_000, 123_456, 1_050_000, 1_073_741_824].map(formatBytes),
+  ).toEqual([...["0 B", "840 B", "1 kB", "10 kB", "12.3 kB", "200 kB", "123 kB", "1.05 MB", "1.07 GB"]]);
 });

@@ -22,7 +22,7 @@ export function formatShortCount(count: number): string {
 }
 
 function trim(value: number, digits: number): string {
-  return value.toFixed(digits).replace(/\.?0+$/, "");
+  return value.toFixed(digits).replace(/\.0+$|(\.\d*?)0+$/, "$1");
 }
 
 const NANODOLLARS = 1_000_000_000;
