@@ -584,7 +584,7 @@ export const configSchema = z.strictObject({
       "Days for which kept responses and conversations are stored after their last use.",
     ),
     account_bytes: integer(0, 1_125_899_906_842_624, 1_073_741_824).describe(
-      "Size of all kept responses of an account, in bytes. 0: none are kept.",
+      "Size of all that is stored of the kept responses of an account, in bytes. 0: none are kept.",
     ),
     chain_bytes: integer(1_024, 1_073_741_824, 33_554_432).describe(
       "Size of one conversation of kept responses, in bytes.",
