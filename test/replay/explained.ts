@@ -29,7 +29,8 @@ const NAMED: Readonly<Partial<Record<Loss["kind"], RegExp>>> = {
 
 /** Rejections that name the field, because leaving it out would change the request's meaning. */
 const REFUSED = [
-  /previous_response_id is not supported/,
+  /Previous response with id '\S+' not found/,
+  /contains a compaction that only the vendor which made it can read/,
   /\bn must be 1 for this model/,
   /is a URL, which this model's provider does not fetch/,
   /is a file uploaded elsewhere|was uploaded to another vendor/,
@@ -56,6 +57,13 @@ export const EXPLANATIONS: readonly Explanation[] = [
     reason: "rejected with a 400 that names the field",
     covers: ({ kind, value }) =>
       kind === "refusal" && value.startsWith("400 ") && REFUSED.some((words) => words.test(value)),
+  },
+  {
+    reason: "a compaction of Anthropic's is a text for other vendors",
+    covers: ({ kind, check, recording }) =>
+      kind === "text" &&
+      check === "next turn elsewhere" &&
+      recording.name.startsWith("anthropic/anthropic-compaction"),
   },
   {
     reason: "reasoning of another vendor is left out",

@@ -25,7 +25,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 export function rejectTrigger({ messages }: ConversationRequest): void {
   for (const { parts } of messages)
     for (const part of parts) {
-      const problem = part.kind === "native" ? PROBLEMS[part.type] : undefined;
+      // A compaction of Anthropic's is a text.
+      const problem = part.kind === "native" && part.text === undefined ? PROBLEMS[part.type] : undefined;
       if (problem !== undefined) rejectField("input", problem);
     }
 }

@@ -384,6 +384,27 @@ describe("a compaction", () => {
     expect([other.status, other.body.error.param]).toEqual([400, "input"]);
   });
 
+  test("that Anthropic has made is a text for other vendors, and one that OpenAI has made is an error", async () => {
+    vendor.perform(healthy("Alpha"));
+    const content = [{ type: "compaction", content: "We agreed on Tuesday." }];
+    const messages = [
+      { role: "user", content: "Go on." },
+      { role: "assistant", content },
+      { role: "user", content: "When?" },
+    ];
+    expect((await call("/messages", { model: "acme/model", max_tokens: 100, messages })).status).toBe(200);
+    expect(JSON.stringify(sentMessages()[1])).toContain("We agreed on Tuesday.");
+    const input = [
+      { type: "compaction", encrypted_content: "abc" },
+      { role: "user", content: "When?" },
+    ];
+    const { status, body } = await respond({ input });
+    expect([status, body.error.message]).toEqual([
+      400,
+      expect.stringContaining("only the vendor which made"),
+    ]);
+  });
+
   test("with a trigger is streamed as one item, as Codex expects", async () => {
     vendor.perform(healthy("Handover."));
     const input = [{ type: "message", role: "user", content: "Hi" }, { type: "compaction_trigger" }];

@@ -55,6 +55,9 @@ function readFoundTools(block: Fields): NonNullable<NativePart["result"]> | null
 /** Returns the text of a block for formats that do not have it; null if it has none. */
 function readNativeText(block: Fields, type: string): string | null {
   if (type === "tool_reference") return typeof block["tool_name"] === "string" ? block["tool_name"] : null;
+  // A summary in plain text, in place of the conversation before it.
+  if (type === "compaction")
+    return typeof block["content"] === "string" && block["content"] !== "" ? block["content"] : null;
   if (type !== "search_result") return null;
   const { title, source, content } = block;
   const head = [title, source].filter((line) => typeof line === "string" && line !== "").join("\n");
