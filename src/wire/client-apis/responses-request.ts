@@ -7,6 +7,7 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
+import { hasTrigger } from "../openai-responses/compaction-items.ts";
 import { encodeResponsesError } from "../openai-responses/errors.ts";
 import {
   canForwardResponses,
@@ -23,7 +24,6 @@ import {
   scanResponsesRequest,
 } from "../openai-responses/passthrough/scan-request.ts";
 import { readSentItems } from "../openai-responses/passthrough/sent-turns.ts";
-import { hasTrigger } from "../openai-responses/reject-trigger.ts";
 import { answerWarmUp } from "../openai-responses/socket/answer-warm-up.ts";
 import { CONNECTION_LIMIT_FRAME, encodeErrorFrame } from "../openai-responses/socket/encode-error-frame.ts";
 import { FrameEvents } from "../openai-responses/socket/frame-events.ts";

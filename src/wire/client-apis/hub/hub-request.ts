@@ -35,7 +35,7 @@ import type { Warning } from "../../conversation/warning.ts";
 import { UPSTREAM_CODECS } from "../../formats/codecs.ts";
 import { FORMAT_TRAITS } from "../../formats/traits.ts";
 import { placeThinking } from "../../openai-chat/translate/request/place-thinking.ts";
-import { rejectTrigger } from "../../openai-responses/reject-trigger.ts";
+import { rejectCompactionItems } from "../../openai-responses/compaction-items.ts";
 import { hoistTools } from "../../openai-responses/translate/request/hoist-tools.ts";
 import { fitToProfile } from "../fit/apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfRefused } from "../fit/apply-provider.ts";
@@ -282,7 +282,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget, own: F
 
 /**
  * Moves tools that were added in the middle of a conversation to the others, unless the provider knows such items.
- * @throws GatewayError as `rejectTrigger`.
+ * @throws GatewayError as `rejectCompactionItems`.
  */
 function placeAddedTools(
   request: ConversationRequest,
@@ -291,7 +291,7 @@ function placeAddedTools(
 ): ConversationRequest {
   if (tools.hasNamespaces === true && provider.takesToolNamespaces === true) return request;
   const hoisted = hoistTools(request);
-  rejectTrigger(request);
+  rejectCompactionItems(request);
   return hoisted;
 }
 

@@ -2,7 +2,7 @@ import { parseBody } from "../../../base/json/check-fields.ts";
 import { allFields, decodeUtf8, items, LEAF, scanJson, sliceOf } from "../../../base/json/scan.ts";
 import { rejectInvalidJson, requireUtf8 } from "../../../base/json/scan-body.ts";
 import { applySplices, type Splice, setMember } from "../../../base/json/splice.ts";
-import { TRIGGER } from "../reject-trigger.ts";
+import { TRIGGER } from "../compaction-items.ts";
 
 const BODY = allFields({ input: items(LEAF) });
 const ASKED = `{"type":"${TRIGGER}"}`;

@@ -19,7 +19,7 @@ import {
   setMember,
 } from "../../../base/json/splice.ts";
 import { readIdTime } from "../../../base/secrets/ids.ts";
-import { TRIGGER } from "../reject-trigger.ts";
+import { TRIGGER } from "../compaction-items.ts";
 import type { ResponsesBody, ResponsesItem } from "../request-shape.ts";
 import { COMPACTION_PROMPT } from "./compaction.ts";
 import { isWithoutInput, STATE_FIELDS } from "./read-state.ts";

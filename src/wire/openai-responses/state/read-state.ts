@@ -1,7 +1,7 @@
 import { rejectField } from "../../../base/failures/errors.ts";
 import { asFields, asText } from "../../../base/json/fields.ts";
 import { isTrue, isWord, type JsonNode, parseMember, stringOf } from "../../../base/json/scan.ts";
-import { hasTrigger } from "../reject-trigger.ts";
+import { hasTrigger } from "../compaction-items.ts";
 import type { ResponsesBody } from "../request-shape.ts";
 import { OWN_COMPACTION } from "./compaction.ts";
 

@@ -22,7 +22,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
  * before. The gateway's own compactions are messages already.
  * @throws GatewayError `invalid_request`.
  */
-export function rejectTrigger({ messages }: ConversationRequest): void {
+export function rejectCompactionItems({ messages }: ConversationRequest): void {
   for (const { parts } of messages)
     for (const part of parts) {
       // A compaction of Anthropic's is a text.
