@@ -11,6 +11,7 @@ import {
 import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
 import type { KeptCall, Repair, RepairedMessage } from "../../conversation/calls/outline.ts";
 import { INTERRUPTED } from "../../conversation/calls/repair-tool-calls.ts";
+import { isAbsent } from "../../conversation/check-nodes.ts";
 import { fitMessage } from "../fit-messages.ts";
 import { mayNeedFit, needsFit } from "./fit-scanned.ts";
 import { joinAssistants } from "./join-assistants.ts";
@@ -76,7 +77,7 @@ function isEmptied(repaired: RepairedMessage, items: readonly ChatMessage[]): bo
 const CONTENT_FIELDS = ["content", "refusal", "audio"] as const;
 
 function hasContent(node: JsonNode | undefined): boolean {
-  if (node === undefined || node.kind === "null") return false;
+  if (isAbsent(node)) return false;
   // `""` and `[]` are empty.
   return node.items === null ? node.kind !== "string" || node.end - node.start > 2 : node.items.length > 0;
 }

@@ -9,6 +9,7 @@ import {
   stringOf,
 } from "../../../base/json/scan.ts";
 import { removeMembers, renameMember, type Splice } from "../../../base/json/splice.ts";
+import { isAbsent } from "../../conversation/check-nodes.ts";
 import { type ChatBody, type ChatMessage, MARKS } from "./request-shape.ts";
 
 /**
@@ -50,11 +51,6 @@ function usesLegacy(text: string, { fields }: ChatBody, mayHaveFields: boolean):
 
 function sliceOf(text: string, { start, end }: JsonNode): string {
   return decodeUtf8(text.slice(start, end));
-}
-
-/** Null stands for absent: OpenAI's libraries send it in every message. */
-function isAbsent(node: JsonNode | undefined): node is undefined {
-  return node === undefined || node.kind === "null";
 }
 
 function replaceValue({ start, end }: JsonNode, insert: string): Splice {

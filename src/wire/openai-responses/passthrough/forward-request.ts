@@ -14,6 +14,7 @@ import {
 } from "../../../base/json/splice.ts";
 import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/model/format.ts";
+import { isAbsent } from "../../conversation/check-nodes.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../encrypted-reasoning.ts";
@@ -26,7 +27,7 @@ export function canForwardResponses(request: ScannedResponsesRequest, model: Mod
   const { root, needsHub, hasPlainReasoning, reasoningOrigins } = request;
   if (needsHub || (hasPlainReasoning && !takesPlainReasoning(model))) return false;
   // Models that do not reason reject fields about reasoning.
-  if (model.reasons === false && (isPresent(root.fields.reasoning) || includesEncrypted(request)))
+  if (model.reasons === false && (!isAbsent(root.fields.reasoning) || includesEncrypted(request)))
     return false;
   if (!takesAskedEffort(request, model)) return false;
   const own = originOfModel(model.name);
@@ -38,10 +39,6 @@ function takesAskedEffort({ text, root }: ScannedResponsesRequest, model: ModelT
   if (reasoning === undefined) return true;
   const effort = asText(asFields(tryParseNode(text, reasoning))?.["effort"]);
   return effort === null || takesEffort(model, effort);
-}
-
-function isPresent(node: JsonNode | undefined): boolean {
-  return node !== undefined && node.kind !== "null";
 }
 
 function includesEncrypted({ text, root }: ScannedResponsesRequest): boolean {
@@ -101,7 +98,7 @@ function setStore(
 function requestEncrypted(request: ScannedResponsesRequest, model: ModelTarget): readonly Splice[] {
   const { root, reasoningOrigins, hasPlainReasoning } = request;
   const mentionsReasoning =
-    isPresent(root.fields.reasoning) || hasPlainReasoning || reasoningOrigins.size > 0;
+    !isAbsent(root.fields.reasoning) || hasPlainReasoning || reasoningOrigins.size > 0;
   if (!asksForEncrypted(model, mentionsReasoning) || includesEncrypted(request)) return NO_SPLICES;
   const included = root.fields.include;
   const name = JSON.stringify(ENCRYPTED_REASONING);

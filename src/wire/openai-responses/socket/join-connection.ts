@@ -1,15 +1,9 @@
 import { eitherOf } from "../../../base/collections/name-sets.ts";
 import { rejectField } from "../../../base/failures/errors.ts";
-import {
-  allFields,
-  type JsonNode,
-  LEAF,
-  type NodeOf,
-  scanJson,
-  stringViewOf,
-} from "../../../base/json/scan.ts";
+import { allFields, LEAF, type NodeOf, scanJson, stringViewOf } from "../../../base/json/scan.ts";
 import { rejectInvalidJson, requireUtf8 } from "../../../base/json/scan-body.ts";
 import { NO_SPLICES, removeMembers, type Splice } from "../../../base/json/splice.ts";
+import { isAbsent } from "../../conversation/check-nodes.ts";
 import { CALL_ITEMS, requireCalls } from "../state/require-calls.ts";
 
 /** Items of a conversation, as JSON in UTF-8. Each buffer has any number of items, separated by commas. */
@@ -36,17 +30,13 @@ export function scanState(bytes: Buffer): StatefulBody {
   const root = rejectInvalidJson(() => scanJson(text, BODY));
   if (root.kind !== "object") rejectField("body", "must be a JSON object");
   const { input, previous_response_id: previous, conversation } = root.fields;
-  if (isGiven(input) && input.kind !== "string" && input.kind !== "array")
+  if (!isAbsent(input) && input.kind !== "string" && input.kind !== "array")
     rejectField("input", "must be a string or an array of items");
-  if (isGiven(previous) && previous.kind !== "string")
+  if (!isAbsent(previous) && previous.kind !== "string")
     rejectField("previous_response_id", "must be a string");
-  if (isGiven(previous) && isGiven(conversation))
+  if (!isAbsent(previous) && !isAbsent(conversation))
     rejectField("conversation", "must be left out in a request with previous_response_id");
   return { bytes, text, root };
-}
-
-function isGiven(node: JsonNode | undefined): node is JsonNode {
-  return node !== undefined && node.kind !== "null";
 }
 
 /** Returns the id of the response that a request continues; null if it begins a conversation. */

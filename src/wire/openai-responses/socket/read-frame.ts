@@ -1,6 +1,7 @@
 import { fail, rejectField } from "../../../base/failures/errors.ts";
 import { isFalse, isTrue, isWord, type JsonNode, memberOf, stringOf } from "../../../base/json/scan.ts";
 import { applySplices, removeMembers, type Splice } from "../../../base/json/splice.ts";
+import { isAbsent } from "../../conversation/check-nodes.ts";
 import {
   copyAddedItems,
   type ItemBytes,
@@ -94,23 +95,19 @@ export class ResponsesFrame {
 /** Checks the fields that choose a transport over HTTP. The specification forbids them; values that change nothing are accepted. */
 function checkTransportFields({ text, root }: StatefulBody): void {
   const of = (name: string) => memberOf(root, name);
-  if (isSet(of("stream")) && !isTrue(text, of("stream")))
+  if (!isAbsent(of("stream")) && !isTrue(text, of("stream")))
     rejectField("stream", "must be left out: answers are always streamed over a WebSocket");
-  if (isSet(of("stream_options"))) rejectField("stream_options", "must be left out in a frame");
-  if (isSet(of("background")) && !isFalse(text, of("background")))
+  if (!isAbsent(of("stream_options"))) rejectField("stream_options", "must be left out in a frame");
+  if (!isAbsent(of("background")) && !isFalse(text, of("background")))
     rejectField("background", "must be left out in a frame. Send the request over HTTP");
   const generate = of("generate");
-  if (isSet(generate) && generate?.kind !== "boolean") rejectField("generate", "must be true or false");
-}
-
-function isSet(node: JsonNode | undefined): boolean {
-  return node !== undefined && node.kind !== "null";
+  if (!isAbsent(generate) && generate.kind !== "boolean") rejectField("generate", "must be true or false");
 }
 
 /** Returns the name of the stream; null if the frame names none. */
 function readStreamId({ text, root }: StatefulBody): string | null {
   const node = memberOf(root, "stream_id");
-  if (node === undefined || !isSet(node)) return null;
+  if (isAbsent(node)) return null;
   const id = stringOf(text, node);
   if (id !== undefined && STREAM_ID.test(id)) return id;
   return fail(

@@ -9,6 +9,7 @@ import {
   scanJson,
   sliceOf,
 } from "../../../base/json/scan.ts";
+import { isAbsent } from "../../conversation/check-nodes.ts";
 import { listMissing } from "../required-fields.ts";
 
 /** The fields of a request that its response repeats. */
@@ -40,8 +41,7 @@ export function describeBegun(bytes: Uint8Array, known: Fields): Fields {
   const repeated: Record<string, unknown> = { ...known };
   for (const name of REPEATED) {
     const node = memberOf(root, name);
-    if (node !== undefined && node.kind !== "null")
-      setField(repeated, name, parseJson(decodeUtf8(sliceOf(text, node))));
+    if (!isAbsent(node)) setField(repeated, name, parseJson(decodeUtf8(sliceOf(text, node))));
   }
   const { reasoning, text: format } = repeated;
   if (reasoning !== undefined)

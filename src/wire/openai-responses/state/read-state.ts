@@ -1,6 +1,7 @@
 import { rejectField } from "../../../base/failures/errors.ts";
 import { asFields, asText } from "../../../base/json/fields.ts";
 import { isTrue, isWord, type JsonNode, parseMember, stringOf } from "../../../base/json/scan.ts";
+import { isAbsent } from "../../conversation/check-nodes.ts";
 import { hasTrigger } from "../compaction-items.ts";
 import type { ResponsesBody } from "../request-shape.ts";
 import { OWN_COMPACTION } from "./compaction.ts";
@@ -51,7 +52,7 @@ export function readAskedState(text: string, root: ResponsesBody): AskedState {
   const isBackground = isTrue(text, background);
   const { references, compactions } = readItems(text, root);
   const asked: AskedState = {
-    store: store === undefined || store.kind === "null" ? null : isTrue(text, store),
+    store: isAbsent(store) ? null : isTrue(text, store),
     previousId,
     conversationId,
     isBackground,
@@ -71,18 +72,13 @@ export function isWithoutInput({ fields }: ResponsesBody): boolean {
   return isAbsent(fields.input) && !(isAbsent(fields.previous_response_id) && isAbsent(fields.conversation));
 }
 
-function isAbsent(node: JsonNode | undefined): boolean {
-  return node === undefined || node.kind === "null";
-}
-
 function requireBoolean(node: JsonNode | undefined, field: string): void {
-  if (node !== undefined && node.kind !== "boolean" && node.kind !== "null")
-    rejectField(field, "must be true or false");
+  if (!isAbsent(node) && node.kind !== "boolean") rejectField(field, "must be true or false");
 }
 
 function readPreviousId(text: string, root: ResponsesBody): string | null {
   const node = root.fields.previous_response_id;
-  if (node === undefined || node.kind === "null") return null;
+  if (isAbsent(node)) return null;
   return (
     stringOf(text, node) ??
     rejectField("previous_response_id", "must be the id of a response, a string such as gen_01jd…")
@@ -92,7 +88,7 @@ function readPreviousId(text: string, root: ResponsesBody): string | null {
 /** A conversation is named by its id, or by an object with it. */
 function readConversationId(text: string, root: ResponsesBody): string | null {
   const node = root.fields.conversation;
-  if (node === undefined || node.kind === "null") return null;
+  if (isAbsent(node)) return null;
   const value = parseMember(text, root, "conversation");
   return (
     asText(value) ??
