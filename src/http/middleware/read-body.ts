@@ -289,7 +289,10 @@ export function rejectSize(maxBytes: number): never {
  */
 export function takeMemory(context: RequestContext, principal: Principal, bytes: number): void {
   context.bodyShare ??= context.deps.bodies.bodyBudget.openShare(holderOf(principal));
-  const share = context.bodyShare;
+  takeFrom(context.bodyShare, principal, bytes);
+}
+
+function takeFrom(share: ByteShare, principal: Principal, bytes: number): void {
   if (!share.takeExtra(bytes)) rejectForMemory(share, principal, bytes);
 }
 
@@ -310,9 +313,7 @@ export async function withOwnMemory<Read>(
   const share = deps.bodies.bodyBudget.openShare(holderOf(principal));
   try {
     return await read({
-      take: (bytes) => {
-        if (!share.takeExtra(bytes)) rejectForMemory(share, principal, bytes);
-      },
+      take: (bytes) => takeFrom(share, principal, bytes),
       giveBack: (bytes) => share.giveBack(bytes),
     });
   } finally {
