@@ -1,12 +1,11 @@
 import type { RequestRow } from "../../api/request-row.ts";
 import type { Column } from "../../parts/lists/table.tsx";
+import { timeColumn } from "../../parts/lists/time-column.tsx";
 import { OutcomeText } from "../../parts/values/badge.tsx";
 import {
   formatCount,
   formatDuration,
   formatExactMoney,
-  formatExactTime,
-  formatListTime,
   formatMoney,
   formatShortCount,
   formatSpeed,
@@ -31,16 +30,7 @@ function printName(id: string | null, name: string | null, none: string) {
 
 /** The columns of the request list in their order. Most cells are texts: each element more costs time when many rows arrive. */
 export const COLUMNS: readonly Column<RequestRow>[] = [
-  {
-    id: "time",
-    title: names.time,
-    width: 118,
-    onCard: "plain",
-    hint: ({ created_at }) => formatExactTime(Date.parse(created_at)),
-    cell: ({ id, created_at }) => (
-      <a href={pathOf(id)}>{formatListTime(Date.parse(created_at), now.peek())}</a>
-    ),
-  },
+  timeColumn(names.time, pathOf),
   {
     id: "outcome",
     title: names.outcome,

@@ -14,7 +14,7 @@ interface Turn {
   readonly note: string | null;
 }
 
-/** The chain of a response as a list of turns, of which the current one is marked. A chain may branch. */
+/** The chain of a response as a list of turns. The current turn is marked. A chain may branch. */
 export function Chain({ of: response }: { of: KeptResponseDetails }) {
   const { id, chain, is_truncated, chain_bytes } = response;
   const isListed = chain.some((entry) => entry.id === id);

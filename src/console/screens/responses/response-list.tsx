@@ -5,17 +5,11 @@ import { FilterBar } from "../../parts/filters/filter-bar.tsx";
 import { Empty, ErrorBox } from "../../parts/layout/states.tsx";
 import { PagedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
-import {
-  formatBytes,
-  formatCount,
-  formatExactTime,
-  formatListTime,
-  formatShare,
-} from "../../parts/values/format.ts";
+import { timeColumn } from "../../parts/lists/time-column.tsx";
+import { formatBytes, formatCount, formatShare } from "../../parts/values/format.ts";
 import { Named, Time } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { navigate, query, setQuery } from "../../state/location.ts";
-import { now } from "../../state/now.ts";
 import { usePages } from "../../state/pages.ts";
 import { can } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
@@ -92,16 +86,7 @@ function Usage({ account }: { account: string }) {
 const names = words.columns;
 
 const COLUMNS: readonly Column<KeptResponse>[] = [
-  {
-    id: "time",
-    title: names.time,
-    width: 118,
-    onCard: "plain",
-    hint: ({ created_at }) => formatExactTime(Date.parse(created_at)),
-    cell: ({ id, created_at }) => (
-      <a href={pathOfResponse(id)}>{formatListTime(Date.parse(created_at), now.peek())}</a>
-    ),
-  },
+  timeColumn(names.time, pathOfResponse),
   {
     id: "status",
     title: names.status,

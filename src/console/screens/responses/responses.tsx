@@ -8,7 +8,7 @@ import { ResponseList } from "./response-list.tsx";
 
 const words = text.responses;
 
-/** Kept responses: of the account that the session manages, of which members see their own; for the operator, of the account that is chosen. */
+/** Kept responses of the account that the session manages. Members see only their own. The operator chooses an account. */
 export default function Responses() {
   const { account_id, key_id } = toResponseQuery(null);
   return (
