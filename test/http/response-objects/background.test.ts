@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { eventsOf } from "../../support/clients/response-events.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../../support/money.ts";
@@ -41,11 +42,6 @@ const whenEnded = (id: string) =>
     const { body } = await call(`/responses/${id}`);
     return ["queued", "in_progress"].includes(body.status) ? null : body;
   });
-const eventsOf = (text: string) =>
-  text
-    .split("\n\n")
-    .filter((event) => event.startsWith("event: "))
-    .map((event) => JSON.parse(event.slice(event.indexOf("data: ") + 6)));
 
 /** Answers with a beginning, and with the rest once the gate is open. */
 async function slowly(one: Parameters<Parameters<Vendor["perform"]>[0]>[0]): Promise<void> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventsOf } from "../../support/clients/response-events.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../../support/money.ts";
 import { chunkOf, healthy, startVendor, USAGE, type Vendor } from "../../support/vendors/vendor.ts";
@@ -47,11 +48,6 @@ async function call(path: string, body?: object, { method, as = key }: Call = {}
 
 const respond = (body: object, options?: Call) =>
   call("/responses", { model: "acme/model", ...body }, options);
-const eventsOf = (text: string) =>
-  text
-    .split("\n\n")
-    .filter((event) => event.startsWith("event: "))
-    .map((event) => JSON.parse(event.slice(event.indexOf("data: ") + 6)));
 /** The messages of the last call of the vendor, as role and text. */
 function sentMessages(): [string, unknown][] {
   const { messages } = vendor.calls.at(-1)?.body ?? {};

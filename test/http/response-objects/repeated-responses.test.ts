@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { eventsOf } from "../../support/clients/response-events.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../../support/money.ts";
@@ -51,11 +52,6 @@ const countKept = async () =>
   ((await manage(gateway, "/responses?account_id=user_one")).body["data"] as unknown[]).length;
 const recordOf = async (id: string | null) => (await manage(gateway, `/generations/${id}`)).body["data"];
 const idOf = (answered: { readonly headers: Headers }) => answered.headers.get("x-gateway-generation-id");
-const eventsOf = (text: string) =>
-  text
-    .split("\n\n")
-    .filter((event) => event.startsWith("event: "))
-    .map((event) => JSON.parse(event.slice(event.indexOf("data: ") + 6)));
 const whenEnded = (id: string) =>
   eventually("the response has ended", async () => {
     const { body } = await call(`/responses/${id}`);
