@@ -99,3 +99,9 @@ export function failureOf(error: unknown): Failure {
   const internal = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "internal", message: INTERNAL, internal };
 }
+
+/** Returns what the log says of anything that was thrown. */
+export function detailOf(error: unknown): string {
+  const { internal, message } = failureOf(error);
+  return internal ?? message;
+}

@@ -2,8 +2,7 @@ import { fail } from "../../base/failures/errors.ts";
 import { type Fields, tryParseFields } from "../../base/json/fields.ts";
 import { presentItem } from "../../wire/openai-responses/state/present-item.ts";
 import { listItemIds, nameItem } from "./chains/name-items.ts";
-import { mayAccess } from "./chains/object-access.ts";
-import { isTurn, openContent, rejectLocked } from "./chains/open-chain.ts";
+import { isTurn, openContent, rejectLocked, requireConversation } from "./chains/open-chain.ts";
 import { leaveHandovers, listHandovers } from "./chains/own-compactions.ts";
 import type { Reading } from "./chains/read-objects.ts";
 import type { KeepDeps } from "./keep/keep-deps.ts";
@@ -184,13 +183,8 @@ export class Conversations {
     return { object, content: openContent(this.deps, object) };
   }
 
-  private async require(owner: ObjectOwner, id: string): Promise<Conversation> {
-    const { store, clock } = this.deps;
-    const found = await store.findConversation(id, clock.now());
-    if (found !== null && mayAccess(owner, found)) return found;
-    return fail("not_found", `There is no conversation ${JSON.stringify(id.slice(0, 100))}.`, {
-      metadata: { field: "conversation_id" },
-    });
+  private require(owner: ObjectOwner, id: string): Promise<Conversation> {
+    return requireConversation(this.deps, owner, { id, field: "conversation_id" });
   }
 
   private openMetadata(conversation: Conversation): Metadata {

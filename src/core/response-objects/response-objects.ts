@@ -21,6 +21,7 @@ import {
   type ObjectOwner,
   RECORD_BYTES,
   type StoredObject,
+  sumBytes,
 } from "./records/response-object.ts";
 import { type StateMemory, whileReading } from "./records/state-memory.ts";
 
@@ -188,7 +189,7 @@ export class ResponseObjects {
   ): Promise<void> {
     const { accountBytes, chainBytes } = this.deps.settings();
     // Its response repeats other fields of the request, such as tools.
-    const items = added.reduce((sum, { item }) => sum + Buffer.byteLength(item), 0);
+    const items = sumBytes(added.map(({ item }) => item));
     const bytes = RECORD_BYTES + Math.max(items, state.bytes);
     if ((next?.chainBytes ?? 0) + bytes > chainBytes) rejectLongChain(chainBytes);
     if ((await this.deps.store.sumBytes(owner.accountId)) + bytes > accountBytes) rejectFull(accountBytes);

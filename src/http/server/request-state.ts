@@ -1,5 +1,5 @@
 import type { BunRequest, Server } from "bun";
-import { type Failure, failureOf, INTERNAL, statusOf } from "../../base/failures/errors.ts";
+import { detailOf, type Failure, failureOf, INTERNAL, statusOf } from "../../base/failures/errors.ts";
 import type { Log } from "../../base/failures/log.ts";
 import { Stopwatch } from "../../base/time/stopwatch.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
@@ -142,8 +142,7 @@ function announceShutdown(response: Response, shutdown: HttpDeps["shutdown"]): v
 
 /** Returns the response to a request that failed unexpectedly, so that no other response can be made. */
 export function renderUnexpected(log: Pick<Log, "error">, error: unknown): Response {
-  const failure = failureOf(error);
-  log.error("internal error", { detail: failure.internal ?? failure.message });
+  log.error("internal error", { detail: detailOf(error) });
   return renderError({ code: "internal", message: INTERNAL }, {});
 }
 

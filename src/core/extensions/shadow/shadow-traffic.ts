@@ -1,4 +1,4 @@
-import { failureOf } from "../../../base/failures/errors.ts";
+import { detailOf } from "../../../base/failures/errors.ts";
 import type { Log } from "../../../base/failures/log.ts";
 import { type Random, randomShare } from "../../../base/secrets/random.ts";
 import type { Clock } from "../../../base/time/clock.ts";
@@ -103,10 +103,9 @@ export class ShadowTraffic implements Extension {
       if (answer.kind === "stream" && answer.stream instanceof ReadableStream)
         for await (const _ of answer.stream);
     } catch (error) {
-      const { internal, message } = failureOf(error);
       this.deps.log.warn("a shadow request was not answered", {
         generation_id: generation.id,
-        detail: internal ?? message,
+        detail: detailOf(error),
       });
     } finally {
       this.bodyBytes -= body.length;

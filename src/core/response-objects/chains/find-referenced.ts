@@ -1,7 +1,7 @@
 import { GatewayError } from "../../../base/failures/errors.ts";
 import { tryParseFields } from "../../../base/json/fields.ts";
 import type { ItemsById } from "../../../wire/openai-responses/state/join-input.ts";
-import type { ObjectOwner } from "../records/response-object.ts";
+import { type ObjectOwner, sumBytes } from "../records/response-object.ts";
 import { mayAccess } from "./object-access.ts";
 import { type ChainDeps, openContent } from "./open-chain.ts";
 
@@ -37,9 +37,7 @@ export async function findReferenced(
   };
   look(chain);
   await lookInObjects(deps, caller, { wanted, maxBytes, look });
-  let bytes = 0;
-  for (const id of ids) bytes += Buffer.byteLength(found.get(id) ?? "");
-  return bytes > maxBytes ? rejectReferences(maxBytes) : found;
+  return sumBytes(ids.map((id) => found.get(id) ?? "")) > maxBytes ? rejectReferences(maxBytes) : found;
 }
 
 /** Looks in other objects than those of the chain. Each is decrypted on its own. */

@@ -6,6 +6,7 @@ import type { AskedState } from "../../../wire/openai-responses/state/read-state
 import type { Vault } from "../../provider-keys/vault.ts";
 import type {
   ChainPlace,
+  Conversation,
   Handovers,
   ObjectContent,
   ObjectHead,
@@ -127,19 +128,26 @@ export function rejectPrevious(id: string): never {
   );
 }
 
-/** Finds the last object of a conversation; null if that is empty. */
-async function findLastOf(
-  { store, clock }: ChainDeps,
+/**
+ * Finds a conversation of a caller. `field` is the parameter with its id.
+ * @throws GatewayError `not_found`; StoreError.
+ */
+export async function requireConversation(
+  { store, clock }: Pick<ChainDeps, "store" | "clock">,
   caller: ObjectOwner,
-  id: string,
-): Promise<ObjectHead | null> {
-  const now = clock.now();
-  const conversation = await store.findConversation(id, now);
-  if (conversation === null || !mayAccess(caller, conversation))
-    return fail("not_found", `There is no conversation ${JSON.stringify(id.slice(0, 100))}.`, {
-      metadata: { field: "conversation" },
-    });
-  const last = await store.findLast(id, now);
+  { id, field }: { readonly id: string; readonly field: string },
+): Promise<Conversation> {
+  const found = await store.findConversation(id, clock.now());
+  if (found !== null && mayAccess(caller, found)) return found;
+  return fail("not_found", `There is no conversation ${JSON.stringify(id.slice(0, 100))}.`, {
+    metadata: { field },
+  });
+}
+
+/** Finds the last object of a conversation; null if that is empty. */
+async function findLastOf(deps: ChainDeps, caller: ObjectOwner, id: string): Promise<ObjectHead | null> {
+  await requireConversation(deps, caller, { id, field: "conversation" });
+  const last = await deps.store.findLast(id, deps.clock.now());
   return last !== null && RUNNING.includes(last.status) ? rejectLocked(id) : last;
 }
 

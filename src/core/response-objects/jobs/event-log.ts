@@ -21,7 +21,7 @@ export function sequenceOf(event: string): number | null {
   return numberOf(data, scanJson(data, EVENT).fields.sequence_number) ?? null;
 }
 
-/** Splits whole events, each of which ends with a blank line. */
+/** Splits a text of whole events. Each event ends with a blank line. */
 export function splitEvents(text: string): readonly string[] {
   return text
     .split(BLANK_LINE)

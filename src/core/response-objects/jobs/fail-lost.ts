@@ -1,4 +1,4 @@
-import { type Failure, failureOf } from "../../../base/failures/errors.ts";
+import { detailOf, type Failure } from "../../../base/failures/errors.ts";
 import { StoreError } from "../../../base/failures/store-error.ts";
 import { tryParseFields } from "../../../base/json/fields.ts";
 import { readLastEvent } from "../../../wire/openai-responses/state/answer-state.ts";
@@ -46,10 +46,9 @@ export async function endReleased(deps: KeepDeps): Promise<number> {
         count += 1;
       } catch (error) {
         if (error instanceof StoreError) throw error;
-        const { internal, message } = failureOf(error);
         log.warn("a response whose gateway is gone could not be ended", {
           generation_id: response.id,
-          detail: internal ?? message,
+          detail: detailOf(error),
         });
       }
     }

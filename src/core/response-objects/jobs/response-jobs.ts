@@ -1,15 +1,16 @@
-import { fail, failureOf } from "../../../base/failures/errors.ts";
+import { detailOf } from "../../../base/failures/errors.ts";
 import type { Timer } from "../../../base/time/clock.ts";
 import type { GenerationResult } from "../../generation/call/call.ts";
 import { findResponse } from "../chains/read-objects.ts";
 import type { KeepDeps } from "../keep/keep-deps.ts";
 import type { KeptResponse } from "../keep/kept-response.ts";
 import { type ObjectHead, type ObjectOwner, RUNNING, type StoredObject } from "../records/response-object.ts";
+import { requireBackground, waitForEnd } from "./cancelling.ts";
 import { endReleased, failLost } from "./fail-lost.ts";
 import { type FollowDeps, type Following, followEvents } from "./read-events.ts";
 import { ResponseJob } from "./response-job.ts";
 
-/** How often a gateway that runs jobs looks for those that shall be cancelled. Milliseconds. */
+/** How often a gateway that runs jobs looks for requests to cancel them. Milliseconds. */
 const CANCEL_POLL_MS = 1_000;
 /** How long a cancel waits for the gateway that runs the response. Milliseconds. */
 const CANCEL_WAIT_MS = 10_000;
@@ -44,7 +45,7 @@ export class ResponseJobs {
     const end = job
       .run(begun, seal, generating)
       .catch((error) => {
-        const detail = failureOf(error).internal ?? failureOf(error).message;
+        const detail = detailOf(error);
         this.deps.log.warn("a background response has broken off", { generation_id: id, detail });
       })
       .finally(() => {
@@ -66,30 +67,21 @@ export class ResponseJobs {
     await Promise.all(this.ends);
   }
 
-  /** The number of jobs that run here. */
-  get count(): number {
-    return this.running.size;
-  }
-
   /**
    * Cancels a background response, and waits a short time for its end. One that has ended stays as it is.
    * @throws GatewayError `not_found`; `invalid_request` for a response that is not in the background; StoreError.
    */
   async cancel(caller: ObjectOwner, id: string): Promise<ObjectHead> {
     const found = await findResponse(this.deps, caller, id);
-    if (!found.isBackground)
-      return fail("invalid_request", "Only responses with background: true can be cancelled.", {
-        metadata: { field: "response_id" },
-      });
+    requireBackground(found, "response_id");
     if (!RUNNING.includes(found.status)) return found;
     await this.deps.store.requestCancel(id);
     this.running.get(id)?.cancel();
-    const { clock } = this.deps;
-    const until = clock.now() + CANCEL_WAIT_MS;
-    for (let now = found; ; now = await findResponse(this.deps, caller, id)) {
-      if (!RUNNING.includes(now.status) || clock.now() >= until) return now;
-      await this.waitForEvents(id, CANCEL_POLL_MS);
-    }
+    return waitForEnd(this.deps.clock, {
+      longestMs: CANCEL_WAIT_MS,
+      find: () => findResponse(this.deps, caller, id),
+      pause: () => this.waitForEvents(id, CANCEL_POLL_MS),
+    });
   }
 
   /** Follows the events of a response as `followEvents`. */

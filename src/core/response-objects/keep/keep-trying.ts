@@ -1,4 +1,4 @@
-import { failureOf } from "../../../base/failures/errors.ts";
+import { detailOf } from "../../../base/failures/errors.ts";
 import type { Log } from "../../../base/failures/log.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 
@@ -24,8 +24,7 @@ export async function keepTrying(
       await write();
       return;
     } catch (error) {
-      const { internal, message } = failureOf(error);
-      log.warn(`${what}; it is tried again`, { generation_id: responseId, detail: internal ?? message });
+      log.warn(`${what}; it is tried again`, { generation_id: responseId, detail: detailOf(error) });
       await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
     }
   }

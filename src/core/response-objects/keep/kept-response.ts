@@ -1,4 +1,4 @@
-import { type Failure, failureOf, GatewayError } from "../../../base/failures/errors.ts";
+import { detailOf, type Failure, failureOf, GatewayError } from "../../../base/failures/errors.ts";
 import type { Fields } from "../../../base/json/fields.ts";
 import {
   type EndedResponse,
@@ -22,6 +22,7 @@ import {
   type ResponseStatus,
   type StoredObject,
   sizeOf,
+  sumBytes,
 } from "../records/response-object.ts";
 import { ObjectSeal } from "../records/seal-object.ts";
 import type { KeepDeps } from "./keep-deps.ts";
@@ -86,7 +87,7 @@ export class KeptResponse implements AnswerKeeper {
 
   /** The size of the items that it holds until it is stored. Bytes. */
   get inputBytes(): number {
-    return this.input.reduce((sum, item) => sum + Buffer.byteLength(item), 0);
+    return sumBytes(this.input);
   }
 
   /** Reads the events of its answer. */
@@ -119,7 +120,7 @@ export class KeptResponse implements AnswerKeeper {
     return this.request.sentHash;
   }
 
-  /** Whose it is. */
+  /** Who keeps it. */
   get owner(): ObjectOwner {
     return this.request.owner;
   }
@@ -209,7 +210,7 @@ export class KeptResponse implements AnswerKeeper {
     } catch (error) {
       this.deps.log.warn("a response could not be stored", {
         generation_id: id,
-        detail: failureOf(error).internal ?? failureOf(error).message,
+        detail: detailOf(error),
       });
       this.begun = null;
       // It may be stored nevertheless.

@@ -4,6 +4,7 @@ import type { Clock } from "../../../base/time/clock.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import { openContent } from "../chains/open-chain.ts";
 import type { Metadata } from "../conversations.ts";
+import { requireBackground, waitForEnd } from "../jobs/cancelling.ts";
 import { type ObjectContent, type ObjectHead, RUNNING } from "../records/response-object.ts";
 import type { ResponseSettings } from "../records/response-settings.ts";
 import type { ObjectQuery, ResponseStore } from "../records/response-store.ts";
@@ -83,19 +84,16 @@ export class ManagedResponses {
    * process can cancel it. One that has ended stays as it is.
    * @throws GatewayError `invalid_request` for a response that is not in the background; `not_found`.
    */
-  async cancel({ id, isBackground }: ObjectHead): Promise<ObjectHead> {
+  async cancel(found: ObjectHead): Promise<ObjectHead> {
     const { store, clock } = this.deps;
-    if (!isBackground)
-      return fail("invalid_request", "Only responses with background: true can be cancelled.", {
-        metadata: { field: "id" },
-      });
+    const { id } = found;
+    requireBackground(found, "id");
     await store.requestCancel(id);
-    const until = clock.now() + CANCEL_WAIT_MS;
-    for (;;) {
-      const head = (await store.findHead(id, clock.now())) ?? rejectUnknownResponse();
-      if (!RUNNING.includes(head.status) || clock.now() >= until) return head;
-      await new Promise<void>((resolve) => void clock.after(CANCEL_POLL_MS, resolve));
-    }
+    return waitForEnd(clock, {
+      longestMs: CANCEL_WAIT_MS,
+      find: async () => (await store.findHead(id, clock.now())) ?? rejectUnknownResponse(),
+      pause: () => new Promise((resolve) => void clock.after(CANCEL_POLL_MS, resolve)),
+    });
   }
 
   /**

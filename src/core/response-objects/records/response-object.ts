@@ -75,10 +75,14 @@ export interface ObjectContent {
 /** What an object or a conversation takes besides its contents: its row, its places in indexes, and its data key. Bytes. */
 export const RECORD_BYTES = 1024;
 
+/** Returns the size of texts in UTF-8. Bytes. */
+export function sumBytes(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
 /** Returns what an object takes with its contents, without events. Bytes. */
 export function sizeOf({ input, output, response, handovers }: ObjectContent): number {
-  const texts = [...input, ...output, response ?? "", ...Object.values(handovers)];
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), RECORD_BYTES);
+  return RECORD_BYTES + sumBytes([...input, ...output, response ?? "", ...Object.values(handovers)]);
 }
 
 /** An object as it is stored. */

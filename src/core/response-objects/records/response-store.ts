@@ -116,7 +116,7 @@ export interface ResponseStore {
   limitExpiry(latest: number, limit: number): Promise<number>;
   /** Deletes up to `limit` expired objects and conversations. Returns how many were deleted. */
   deleteExpired(now: number, limit: number): Promise<number>;
-  /** Deletes up to `limit` objects and conversations of an account, all of which are to go. Returns how many were deleted. */
+  /** Deletes up to `limit` of all objects and conversations of a closed account. Returns how many were deleted. */
   deleteOfAccount(accountId: string, limit: number): Promise<number>;
   /** Lists the ids of the accounts with objects or conversations, after an id. */
   listAccounts(afterId: string | null, limit: number): Promise<readonly string[]>;

@@ -8,7 +8,7 @@ export interface StateMemory {
 /** How often the bytes of objects are in memory while they are read: encrypted, decrypted, as texts, and as one text. */
 const READ_COPIES = 4;
 
-/** Counts the memory of reading so many bytes while that runs. @throws GatewayError as `take`. */
+/** Reads contents of so many bytes, and counts the memory that this takes until it is done. @throws GatewayError as `take`. */
 export async function whileReading<Read>(
   memory: StateMemory,
   bytes: number,
